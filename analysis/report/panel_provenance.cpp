@@ -35,10 +35,17 @@ std::string definitions(const Facts& facts)
 
 std::string machine_facts(const Machine& m)
 {
+    std::vector<std::string> counts;  // those that are known
+    const auto add = [&](int count, const char* of) {
+        if (count > 0) counts.push_back(fmt::format("{} {}", count, of));
+    };
+    add(m.cores, "core(s)");
+    add(m.threads, "hardware thread(s)");
+    add(m.sockets, "socket(s)");
+    add(m.numa_nodes, "NUMA node(s)");
     Facts facts{{"machine", m.name},
                 {"CPU", m.cpu_model},
-                {"cores", fmt::format("{} core(s), {} hardware thread(s), {} socket(s), {} NUMA node(s)", m.cores,
-                                      m.threads, m.sockets, m.numa_nodes)},
+                {"cores", join(counts, ", ")},
                 {"instruction sets", join(m.isa, " ")},
                 {"virtual machine", m.hypervisor},
                 {"clock as reported", m.clock_reported.value > 0 ? format_si(m.clock_reported.value, "Hz") : ""},

@@ -11,7 +11,7 @@ import yaml
 FORMATS = (2, 3)
 
 #: What the machine.yaml of an import does not say.
-SILENT = {"cpu_model": "", "cores": 1, "threads": 1, "sockets": 1, "numa_nodes": 1, "isa": [], "hypervisor": "", "governor": "", "huge_pages": "",
+SILENT = {"cpu_model": "", "isa": [], "hypervisor": "", "governor": "", "huge_pages": "",
           "versions": {}, "capabilities": [], "inconsistencies": [], "features": []}
 
 

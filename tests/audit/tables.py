@@ -284,12 +284,15 @@ def once(name):
     return records
 
 
+COUNTS = {"cores": "core(s)", "threads": "hardware thread(s)", "sockets": "socket(s)", "numa_nodes": "NUMA node(s)"}
+
+
 def provenance(studies):
     """What the page copies: the machine as it reports itself, versions, folders."""
     for study in studies:
         machine = study.folder.machine
         facts = {"machine": machine["name"], "CPU": machine["cpu_model"],
-                 "cores": f"{machine['cores']} core(s), {machine['threads']} hardware thread(s), {machine['sockets']} socket(s), {machine['numa_nodes']} NUMA node(s)",
+                 "cores": ", ".join(f"{machine[count]} {what}" for count, what in COUNTS.items() if machine.get(count)),
                  "instruction sets": " ".join(machine["isa"]), "virtual machine": machine["hypervisor"], "frequency governor": machine["governor"],
                  "huge pages": machine["huge_pages"], **{device["name"]: device["model"] for device in machine["devices"] if device["kind"] != "cpu"},
                  **machine["versions"], "results": study.name, "calibration": study.calibration.name, "calibrated": date_of(study.calibration)}

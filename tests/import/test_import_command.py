@@ -99,6 +99,9 @@ class Command(unittest.TestCase):
             report = roof("report", folder)
             self.assertEqual((0, ""), (report.returncode, report.stderr), file)
             self.assertIn("imported from PyTorch profiler", report.stdout)
+            page = (folder / "report.html").read_text(encoding="utf-8")
+            self.assertIn("<td>server</td>", page)
+            self.assertNotIn("core(s)", page)  # no file of another tool says how many the machine has
         step = roof("report", self.place / "of kineto_resnet_mi300.json.gz")
         self.assertIn("19.0 ms", step.stdout)
         self.assertIn("≥ 1.94 TFLOP/s", roof("report", self.place / "of kineto_vllm_graphs.json.gz").stdout)

@@ -65,6 +65,14 @@ class ByHand(unittest.TestCase):
         with self.assertRaisesRegex(InputError, words):
             read(model, **sizes)
 
+    def test_values_cost_what_they_cost_in_pytorch(self):
+        # docs/method.md, section on FLOPs; 64 is all of a value's channels
+        for operation, forward, more in (("Sigmoid", 3, {}), ("HardSwish", 5, {}), ("Gelu", 5, {}), ("Gelu", 8, {"approximate": "tanh"}),
+                                         ("Relu", 1, {}), ("Exp", 1, {}), ("RMSNormalization", 4, {}), ("LayerNormalization", 8, {})):
+            held = [weights("w", 64)] if "Norm" in operation else []
+            model = made([node(operation, ["x", *["w"] * len(held)], "y", **more)], held, [64], version=23)
+            self.assertEqual(forward * 2 * 64, read(model, 2).operators[0].forward.flops, operation)
+
     def test_a_perceptron_on_vectors(self):
         model = made(
             [node("MatMul", ["x", "w"], "product"), node("Add", ["product", "b"], "y")],

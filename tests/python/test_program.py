@@ -1,5 +1,7 @@
 import importlib.util
 import os
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -88,6 +90,15 @@ class Program(unittest.TestCase):
     def test_without_pandas_frames_say_what_they_need(self):
         with self.assertRaisesRegex(ImportError, "pip install pandas"):
             roof.ceilings(self.folder)
+
+    def test_what_a_command_of_the_package_lacks_is_one_sentence(self):
+        counters = Path(__file__).resolve().parents[1] / "import/data/ncu_raw.csv"
+        self.use(ROOF_PROGRAM="", PATH=str(self.folder / "empty"))
+        for words, lack in ((["import", str(counters), "--out", str(self.folder / "out")], "the program roof was not found"),
+                            (["report"], "the others are the program's"), ([], "the others are the program's")):
+            done = subprocess.run([sys.executable, "-m", "roof", *words], capture_output=True, text=True, check=False)
+            self.assertEqual((2, ""), (done.returncode, done.stdout))
+            self.assertRegex(done.stderr, r"\Aroof: [^\n]*" + lack + r"[^\n]*\n\Z")
 
     def test_a_folder_of_another_format_is_refused(self):
         (self.folder / "machine.yaml").write_text("format: 1\n", encoding="utf-8")

@@ -7,13 +7,16 @@ compared is what autograd divides otherwise: the backward pass of a sum (no oper
 import json
 import math
 import os
+import re
 import subprocess
 import unittest
+from pathlib import Path
 from types import SimpleNamespace
 
 from roof.work import FORMULAS, OF_ELEMENT, Work, attention, contraction, moved, work_of
 
 BATCH = 3
+ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("ROOF_PROGRAM", "")
 
 
@@ -128,6 +131,13 @@ class TwoTables(unittest.TestCase):
         flops = 2.0 * BATCH * tokens * 32 * 64
         self.compare(counted, "qkv", contraction(flops, [rows, weights], [wide]),
                      contraction(flops, [wide, weights], [rows]) + contraction(flops, [wide, rows], [weights]))
+
+    def test_every_kind_of_layer_is_compared_or_has_no_operator_of_its_own(self):
+        kinds = set(re.findall(r"\{LayerKind::\w+, \"(\w+)\"\}", (ROOT / "workloads/model/graph.hpp").read_text()))
+        compared = set(re.findall(r"\{(\w+): \{", Path(__file__).read_text())) | {"relu", "relu6", "silu", "sigmoid", "hard_swish", "hard_sigmoid",
+                                                                                 "gelu", "gelu_tanh"}
+        # Views and moves of PyTorch, rotations and tables of positions that each model writes by other operators, and the two above.
+        self.assertEqual({"input", "flatten", "shuffle", "slice", "take_positions", "positions", "rope", "multiply"}, kinds - compared)
 
     def test_every_activation_of_both_is_compared(self):
         self.assertEqual({"silu", "gelu", "sigmoid", "hardtanh", "hardsigmoid", "hardswish", "native_dropout"},

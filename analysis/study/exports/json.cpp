@@ -192,6 +192,8 @@ json machine_json(const Machine& machine)
 {
     Fields fields;
     list_fields(fields, machine);
+    for (const char* const count : {"family", "sockets", "cores", "threads", "smt", "numa_nodes"})
+        if (fields.object[count] == 0) fields.object[count] = nullptr;
     return fields.object;
 }
 

@@ -120,6 +120,7 @@ Machine read_machine(const std::filesystem::path& file)
     return reading_yaml(name, [&] {
         Reader reader{parse_yaml(read_file(file), name)};
         Machine machine;
+        machine.sockets = machine.cores = machine.threads = machine.smt = machine.numa_nodes = 0;  // not known
         list_fields(reader, machine);
         if (machine.name.empty()) throw InputError(name + ": it names no machine");
         return machine;

@@ -1,6 +1,5 @@
-"""Attention for runs on shapes: one operator that reads queries, keys and values once, as fused kernels do, and knows how many pairs of query
-and key a mask keeps. transformers gets it as an implementation of attention, and of the masks, whose functions are evaluated for real.
-"""
+"""Attention for runs on shapes: one operator that reads queries, keys and values once, as fused kernels do, and knows how many pairs of query and key
+a mask keeps. transformers gets it as an implementation of attention, and of the masks, whose functions are evaluated for real."""
 
 from contextlib import contextmanager
 from functools import lru_cache

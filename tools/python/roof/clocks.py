@@ -17,8 +17,7 @@ class CpuClock:
 class CudaClock:
     """Events of a GPU's current stream: the time when the GPU reached them, not when the program asked for them.
 
-    `cuda` is `torch.cuda`, or an imitation in a test.
-    """
+    `cuda` is `torch.cuda`, or an imitation in a test."""
 
     def __init__(self, cuda: Any, device: Any = None) -> None:
         self._cuda = cuda

@@ -1,9 +1,8 @@
 """Marks within what torch.compile made: one before and one after each kernel of Inductor's program.
 
-Inductor writes down which nodes of its graph a kernel computes (its debug handles), and a node knows the module that it is of. While a
-recording is active, the programs that Inductor generates get a call before and after each kernel. FLOPs are those of the kernel's
-nodes. Bytes are Inductor's `kernel_num_gb` where its metadata has it, which is for Triton, else the operands, each moved once.
-"""
+Inductor writes down which nodes of its graph a kernel computes (its debug handles), and a node knows the module that it is of. While a recording is
+active, the programs that Inductor generates get a call before and after each kernel. FLOPs are those of the kernel's nodes. Bytes are Inductor's
+`kernel_num_gb` where its metadata has it, which is for Triton, else the operands, each moved once."""
 
 import re
 import sys
@@ -99,8 +98,9 @@ class Watch:
             shared = sum(1 for kernel in ran if kernel.others)
             return (f"the model was compiled: {len(ran)} kernels in a step, {shared} of them for several modules; each stands with the module "
                     "of most of its FLOPs, and its layer names the others")
-        return "a compiled model is one layer: " + (self.problem or (
-            "Inductor did not compile it" if self._seen > self._before else "it was compiled before the recording began; record its first step to see its layers"))
+        return "a compiled model is one layer: " + (self.problem
+                                                    or ("Inductor did not compile it" if self._seen > self._before
+                                                        else "it was compiled before the recording began; record its first step to see its layers"))
 
     def _marked(self, source: str) -> str:
         from torch._inductor.virtualized import V
@@ -157,8 +157,8 @@ def definitions(source: str) -> Dict[str, Tuple[str, str]]:
 
 
 def kernel_of(name: str, nodes: List[Any], definition: Optional[Tuple[str, str]], called: Collection[str]) -> Kernel:
-    """`definition`: of a generated kernel; None: an operator of PyTorch. `called`: the nodes of all operators, of which a generated
-    kernel only prepares the operands."""
+    """`definition`: of a generated kernel; None: an operator of PyTorch. `called`: the nodes of all operators, of which a generated kernel only
+    prepares the operands."""
     kernel = Kernel(name)
     modules: Dict[str, float] = {}
     for node in nodes:

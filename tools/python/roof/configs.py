@@ -1,8 +1,7 @@
 """From a config.json of transformers to a model on fake tensors and its inputs. No weights are read and none are made.
 
-Weights have the bytes in which a `quantization_config` stores them. What the inputs do not reach, such as the image part of a model that
-gets text alone, is left out and named.
-"""
+Weights have the bytes in which a `quantization_config` stores them. What the inputs do not reach, such as the image part of a model that gets text
+alone, is left out and named."""
 
 import inspect
 import json
@@ -104,8 +103,8 @@ def made_of(given: Dict[str, Any]) -> Tuple[Any, Any]:
     if not isinstance(kind, str):
         raise InputError("the file has no 'model_type'")
     if kind not in transformers.models.auto.configuration_auto.CONFIG_MAPPING:
-        raise InputError(f"transformers {transformers.__version__} has no model type '{kind[:60]}'" +
-                         ("; its code lies beside its weights and is not run" if "auto_map" in given else ""))
+        raise InputError(f"transformers {transformers.__version__} has no model type '{kind[:60]}'"
+                         + ("; its code lies beside its weights and is not run" if "auto_map" in given else ""))
     config = transformers.AutoConfig.for_model(**{key: value for key, value in given.items() if key != "quantization_config"})
     model_class = class_of(config, given, transformers)
     with no_init_weights():
@@ -153,10 +152,9 @@ def inputs_of(made: Loaded, config: Any, batch: int, tokens: Optional[int]) -> D
     image = [one(3, "num_channels", "in_channels", "in_chans"), *image[-2:]]
     video = [one(16, "num_frames", "frames_per_clip"), *image]
     bins, sound = one(80, "num_mel_bins", "feature_size", "input_feat_per_channel"), 2 * one(0, "max_source_positions")
-    extents = {"input_ids": [length], "decoder_input_ids": [length], "pixel_values_videos": video,
-               "pixel_values": video if one(0, "num_frames", "tubelet_size") else image,
-               "input_features": [bins, sound] if config.model_type == "whisper" else [sound or USUAL_TOKENS, bins],
-               "input_values": [one(0, "max_length"), bins] if one(0, "frequency_stride") else [SAMPLES]}
+    extents = {"input_ids": [length], "decoder_input_ids": [length], "pixel_values_videos": video, "pixel_values": video
+               if one(0, "num_frames", "tubelet_size") else image, "input_features": [bins, sound] if config.model_type == "whisper"
+               else [sound or USUAL_TOKENS, bins], "input_values": [one(0, "max_length"), bins] if one(0, "frequency_stride") else [SAMPLES]}
     names = [main]
     if getattr(config, "is_encoder_decoder", False) and "decoder_input_ids" in accepted:
         names.append("decoder_input_ids")

@@ -16,8 +16,7 @@ class Estimate(NamedTuple):
 def interval_indices(count: int) -> tuple[int, int]:
     """Indices into sorted data of the order statistics that enclose the median with at least 95% probability.
 
-    Fewer than six values have no such pair; then these are the smallest and the largest.
-    """
+    Fewer than six values have no such pair; then these are the smallest and the largest."""
     k, term, below = 0, 1, 1  # below: ways in which at most k of the values lie below the median
     while 40 * below <= 2**count:
         term = term * (count - k) // (k + 1)

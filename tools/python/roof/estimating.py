@@ -39,8 +39,8 @@ class Estimated:
         self.executed_flops: int = round(sums.contraction_flops - sums.masked)  #: without the pairs of attention that masks leave out
         self.remarks = remarks + remarks_on(sums)
         if counts.left_out:
-            self.remarks.append("left out, since the inputs do not reach it: " +
-                                ", ".join(f"{layer} ({number} parameters)" for layer, number in counts.left_out.items()))
+            self.remarks.append("left out, since the inputs do not reach it: "
+                                + ", ".join(f"{layer} ({number} parameters)" for layer, number in counts.left_out.items()))
 
     def write(self, place: Union[str, Path]) -> Path:
         """A results folder with one row that is analytic and has no time."""
@@ -58,9 +58,8 @@ class Estimated:
     def memory(self) -> Dict[str, float]:
         """Bytes by what they hold, as analysis/estimate/recorded.hpp has them."""
         counts = self.counts
-        return {"weights": counts.stored, "inputs": counts.inputs, "activations": counts.kept, "caches": counts.caches,
-                "train": counts.working, "forward": counts.forward_working,
-                "inference": counts.working if self.point["phase"] in ("prefill", "decode") else counts.largest}
+        return {"weights": counts.stored, "inputs": counts.inputs, "activations": counts.kept, "caches": counts.caches, "train": counts.working,
+                "forward": counts.forward_working, "inference": counts.working if self.point["phase"] in ("prefill", "decode") else counts.largest}
 
     def layers(self) -> List[results.Row]:
         """A row for the products of each layer and phase, and one for all else that it does."""
@@ -89,8 +88,7 @@ class Estimated:
 
 
 def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: str = "train", batch: Optional[int] = None,
-             tokens: Optional[int] = None, precision: Optional[str] = None, optimizer: Optional[str] = None,
-             name: Optional[str] = None) -> Estimated:
+             tokens: Optional[int] = None, precision: Optional[str] = None, optimizer: Optional[str] = None, name: Optional[str] = None) -> Estimated:
     """Counts a step of a model on shapes alone: nothing is computed, and no memory is taken for it.
 
     model: a module, on any device, `meta` too, of which nothing changes; or the path of a config.json of transformers.

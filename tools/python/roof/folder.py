@@ -101,8 +101,8 @@ def require_free(folder: Union[str, Path], replace: bool) -> Path:
     """The folder. Raises FileExistsError if it holds results; with `replace` only if they are no recording of this package."""
     place = Path(folder)
     if (place / "measurements.csv").exists() and not (replace and (place / "plan.yaml").read_text("utf-8").startswith(RECORDED)):
-        raise FileExistsError(f"{place} holds results already; name another folder" +
-                              (", since they are no recording" if replace else ", or replace a recording by replace=True"))
+        raise FileExistsError(f"{place} holds results already; name another folder"
+                              + (", since they are no recording" if replace else ", or replace a recording by replace=True"))
     return place
 
 
@@ -143,19 +143,18 @@ def write_files(place: Path, plan: str, machine: Dict[str, Any], rows: Sequence[
     (place / "checksums.csv").write_text(seal(place, run), encoding="utf-8")
 
 
-def write(folder: Union[str, Path], machine: Dict[str, Any], description: str, row: Row, samples: List[Row],
-          layers: List[Row], replace: bool = False) -> Path:
+def write(folder: Union[str, Path], machine: Dict[str, Any], description: str, row: Row, samples: List[Row], layers: List[Row],
+          replace: bool = False) -> Path:
     """A recording. Returns the folder. Raises FileExistsError as require_free, also where another process was first, and OSError."""
     place = require_free(folder, replace)
-    put(place, RECORDED + as_yaml({"description": description}), machine, [(row, samples, layers)],
-        check=lambda: require_free(place, replace))
+    put(place, RECORDED + as_yaml({"description": description}), machine, [(row, samples, layers)], check=lambda: require_free(place, replace))
     return place
 
 
 def put(place: Path, plan: str, machine: Dict[str, Any], rows: Sequence[WholeRow], records: Sequence[Records] = (),
         check: Optional[Callable[[], Any]] = None) -> None:
-    """Writes the files beside the folder, flushes them, and renames: the folder is there whole, as it was before, or not at all.
-    `check` raises where a folder that is there may not be changed. Raises OSError."""
+    """Writes the files beside the folder, flushes them, and renames: the folder is there whole, as it was before, or not at all. `check` raises where
+    a folder that is there may not be changed. Raises OSError."""
     real = Path(os.path.realpath(place))
     real.parent.mkdir(parents=True, exist_ok=True)
     part = real.with_name(f".{real.name[:200]}.{letters()}.part")

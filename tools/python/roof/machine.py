@@ -23,12 +23,10 @@ def describe(name: Optional[str] = None) -> Dict[str, Any]:
         known = run_json("doctor", "--json")["machine"]
     except NotFound:
         cores = os.cpu_count() or 1
-        known = {"name": name or platform.node(), "cpu_model": platform.processor() or platform.machine(), "threads": cores,
-                 "node": node_name(),
+        known = {"name": name or platform.node(), "cpu_model": platform.processor() or platform.machine(), "threads": cores, "node": node_name(),
                  "devices": [{"name": "cpu", "kind": "cpu", "model": platform.processor() or platform.machine()}]}
     machine = {key: known[key] for key in ("name", "node", "host", "quota", "cpu_model", "vendor", "family", "model", "stepping", "sockets", "cores",
-                                           "threads", "smt", "numa_nodes", "isa", "features")
-               if known.get(key) is not None}
+                                           "threads", "smt", "numa_nodes", "isa", "features") if known.get(key) is not None}
     if name:
         machine["name"] = name
     machine["devices"] = [_device(device) for device in known["devices"]]
@@ -37,7 +35,6 @@ def describe(name: Optional[str] = None) -> Dict[str, Any]:
 
 
 def _device(device: Dict[str, Any]) -> Dict[str, Any]:
-    levels: List[Dict[str, Any]] = [
-        {key: level[key] for key in ("name", "capacity_bytes", "instances", "shared_by_threads") if level.get(key) is not None}
-        for level in device.get("levels", [])]
+    levels: List[Dict[str, Any]] = [{key: level[key] for key in ("name", "capacity_bytes", "instances", "shared_by_threads")
+                                     if level.get(key) is not None} for level in device.get("levels", [])]
     return {"name": device["name"], "kind": device["kind"], "model": device.get("model") or "", "levels": levels}

@@ -5,10 +5,9 @@
     roof.mfu(flops, seconds)                share of the peak
     roof.place(flops, seconds, bytes)       under all roofs
 
-The first call finds a calibration: the folder in ROOF_CALIBRATION, else what an earlier call remembered for this machine, else the newest
-full calibration of this CPU, else a probe of at most ten seconds, which is remembered. Another processor, driver, microcode or power limit is another
-machine.
-"""
+The first call finds a calibration: the folder in ROOF_CALIBRATION, else what an earlier call remembered for this machine, else the newest full
+calibration of this CPU, else a probe of at most ten seconds, which is remembered. Another processor, driver, microcode or power limit is another
+machine."""
 
 import fcntl
 import hashlib
@@ -54,8 +53,8 @@ class Rate(float):
 
 
 def peak(precision: str = "bf16", device: Optional[str] = None) -> Rate:
-    """FLOP/s of the fastest multiply-adds in a precision: fp64, fp32, tf32, fp16, bf16, fp8, int8. `device`: cpu, gpu:0, … [the first GPU
-    that PyTorch has been asked for, else cpu]. Raises ValueError for a precision that was not measured."""
+    """FLOP/s of the fastest multiply-adds in a precision: fp64, fp32, tf32, fp16, bf16, fp8, int8. `device`: cpu, gpu:0, … [the first GPU that
+    PyTorch has been asked for, else cpu]. Raises ValueError for a precision that was not measured."""
     return _fastest("compute", "precision", precision, device)
 
 
@@ -77,21 +76,21 @@ class Share(float):
 
 
 def mfu(flops: float, seconds: float, precision: str = "bf16", device: Optional[str] = None, devices: int = 1) -> Share:
-    """The share of the measured peak of `devices` equal devices: 0.4 is 40%. At most true where the peak is a lower bound. FLOPs of a model
-    leave out what is computed again, and count a multiply-add as two. Raises ValueError for what is not above 0, and for a share above 1
-    and above the peak's interval."""
+    """The share of the measured peak of `devices` equal devices: 0.4 is 40%. At most true where the peak is a lower bound. FLOPs of a model leave out
+    what is computed again, and count a multiply-add as two. Raises ValueError for what is not above 0, and for a share above 1 and above the peak's
+    interval."""
     _above_zero(flops=flops, seconds=seconds, devices=devices)
     rate = peak(precision, device)
     each = flops / seconds / devices
     if each > (rate.high if rate < rate.high < float("inf") else rate):
-        raise ValueError(f"{each:.4g} FLOP/s of each device are above its peak in {precision}, {rate!r}: the FLOPs or the seconds are wrong" +
-                         (f", or the peak is, which is only a lower bound ({rate.reason})" if rate.is_lower_bound else "") + f"; {rate.source}")
+        raise ValueError(f"{each:.4g} FLOP/s of each device are above its peak in {precision}, {rate!r}: the FLOPs or the seconds are wrong"
+                         + (f", or the peak is, which is only a lower bound ({rate.reason})" if rate.is_lower_bound else "") + f"; {rate.source}")
     return Share(each / rate, rate)
 
 
 def place(flops: float, seconds: float, bytes: Optional[float] = None, precision: str = "fp32", device: Optional[str] = None) -> Any:
-    """The point under the roofs, as `roof place --json` has it: what binds, the share of attainable, the least time.
-    Raises ValueError for what is not above 0."""
+    """The point under the roofs, as `roof place --json` has it: what binds, the share of attainable, the least time. Raises ValueError for what is
+    not above 0."""
     _above_zero(flops=flops, seconds=seconds, **({} if bytes is None else {"bytes": bytes}))
     words = ["place", "--flops", repr(flops), "--seconds", repr(seconds), "--precision", precision, "--device", device or default_device()]
     words += ["--bytes", repr(bytes)] if bytes is not None else []
@@ -198,8 +197,8 @@ def fingerprint(machine: Dict[str, Any], device: str) -> str:
 def power_limits() -> str:
     """Of each GPU, as nvidia-smi prints them; empty where it does not run."""
     try:
-        return subprocess.run(["nvidia-smi", "--query-gpu=uuid,power.limit,driver_version", "--format=csv,noheader"], capture_output=True,
-                              text=True, check=True).stdout
+        return subprocess.run(["nvidia-smi", "--query-gpu=uuid,power.limit,driver_version", "--format=csv,noheader"], capture_output=True, text=True,
+                              check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return ""
 

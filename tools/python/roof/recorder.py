@@ -1,11 +1,9 @@
 """Marks when each module of a model begins and ends, forward and backward.
 
 Forward: a function around that of the module. Time inside a module and outside its children is the module's own. Backward: hooks of the autograd
-nodes that made what enters and leaves a module, because hooks of modules' backward passes do not bear operators in place; the engine
-runs nodes in the reverse order of their making, so the nodes between two hooks are of one module. The optimiser: its own global
-hooks. Within what torch.compile made: compiled.py. The first steps are also counted, operator by operator, which slows them; they
-are not timed if there are more.
-"""
+nodes that made what enters and leaves a module, because hooks of modules' backward passes do not bear operators in place; the engine runs nodes in
+the reverse order of their making, so the nodes between two hooks are of one module. The optimiser: its own global hooks. Within what torch.compile
+made: compiled.py. The first steps are also counted, operator by operator, which slows them; they are not timed if there are more."""
 
 from functools import partial, wraps
 from time import perf_counter
@@ -146,8 +144,8 @@ class Recorder:
                 if (key[0] == UPDATE) == is_update:
                     self.work[key] = self.work.get(key, Work()) + (work if is_update else work.times(factor))
         if passes and passes[-1] > 1:
-            self.remarks.append(f"a step has {usual} forward passes" + (f" ({passes[0]} to {passes[-1]})" if passes[0] != usual else "") +
-                                ("" if whole and factor == 1 else f"; its work is {factor:g} times that of what was counted"))
+            self.remarks.append(f"a step has {usual} forward passes" + (f" ({passes[0]} to {passes[-1]})" if passes[0] != usual else "")
+                                + ("" if whole and factor == 1 else f"; its work is {factor:g} times that of what was counted"))
         if len(self._shapes) > 1:
             self.remarks.append(f"inputs had {len(self._shapes)} different shapes: FLOPs and bytes are those of the steps that were counted")
         if steps and self._ran:
@@ -224,8 +222,8 @@ class Recorder:
 
     # ------------------------------------------------------------------------------------------------ forward and backward
     def _marked(self, run: Callable[..., Any], layer: str, is_root: bool) -> Callable[..., Any]:
-        """The forward pass of a module between its marks. It runs for every module of every step, so it looks up little; hooks of the
-        module would take longer."""
+        """The forward pass of a module between its marks. It runs for every module of every step, so it looks up little; hooks of the module would
+        take longer."""
         forward: Key = (FORWARD, layer)
         stack, stamps, keys, stamp, own = self._stack, self._stamps, self._keys, self.clock.stamp, self._own
         entry = (forward, self._node_hook((BACKWARD, layer)))
@@ -351,8 +349,8 @@ def bytes_of_update(optimizer: Any) -> float:
             if parameter.grad is None:
                 continue
             size = parameter.numel() * parameter.element_size()
-            states = sum(state.numel() * state.element_size() for state in optimizer.state.get(parameter, {}).values()
-                         if hasattr(state, "numel") and state.numel() == parameter.numel() and parameter.numel() > 1)
+            states = sum(state.numel() * state.element_size() for state in optimizer.state.get(parameter, {}).values() if hasattr(state, "numel")
+                         and state.numel() == parameter.numel() and parameter.numel() > 1)
             total += 2 * size + parameter.grad.numel() * parameter.grad.element_size() + 2 * states
     return float(total)
 
@@ -377,10 +375,9 @@ def precision_of(model: Any) -> str:
 
 
 #: The kinds that roof's own networks have; other modules have their class's name.
-KINDS = {"Conv1d": "convolution", "Conv2d": "convolution", "Conv3d": "convolution", "Linear": "linear",
-         "NonDynamicallyQuantizableLinear": "linear", "BatchNorm1d": "batch_norm", "BatchNorm2d": "batch_norm",
-         "BatchNorm3d": "batch_norm", "ReLU": "relu", "MaxPool2d": "max_pool", "AvgPool2d": "average_pool",
-         "AdaptiveAvgPool2d": "average_pool", "Dropout": "dropout"}
+KINDS = {"Conv1d": "convolution", "Conv2d": "convolution", "Conv3d": "convolution", "Linear": "linear", "NonDynamicallyQuantizableLinear": "linear",
+         "BatchNorm1d": "batch_norm", "BatchNorm2d": "batch_norm", "BatchNorm3d": "batch_norm", "ReLU": "relu", "MaxPool2d": "max_pool",
+         "AvgPool2d": "average_pool", "AdaptiveAvgPool2d": "average_pool", "Dropout": "dropout"}
 
 
 def kind_of(module: Any) -> str:

@@ -50,8 +50,8 @@ class Recording:
     def layers(self) -> List[Dict[str, Any]]:
         """Layer, phase, median seconds, FLOPs, executed FLOPs and bytes of each part, the longest first."""
         work = {key: self.work.get(key, Work()) for key in parts_of(self.steps)}
-        rows = [{"layer": key[1], "phase": key[0], "seconds": estimate([s.seconds.get(key, 0.0) for s in self.steps]).median,
-                 "flops": of.flops, "executed_flops": of.flops - of.masked, "bytes": of.compulsory} for key, of in work.items()]
+        rows = [{"layer": key[1], "phase": key[0], "seconds": estimate([s.seconds.get(key, 0.0) for s in self.steps]).median, "flops": of.flops,
+                 "executed_flops": of.flops - of.masked, "bytes": of.compulsory} for key, of in work.items()]
         return sorted(rows, key=lambda row: -row["seconds"])
 
 
@@ -73,8 +73,8 @@ def clock_for(model: Any) -> Tuple[Any, str]:
 
 
 @contextmanager
-def record(folder: Union[str, Path], model: Any, *, name: Optional[str] = None, batch: Optional[int] = None,
-           precision: Optional[str] = None, machine: Optional[str] = None, replace: bool = False) -> Iterator[Recording]:
+def record(folder: Union[str, Path], model: Any, *, name: Optional[str] = None, batch: Optional[int] = None, precision: Optional[str] = None,
+           machine: Optional[str] = None, replace: bool = False) -> Iterator[Recording]:
     """Records every training step of `model` within the block, and writes them to `folder` at its end.
 
     A step begins with the model's forward pass and ends with the optimiser's step, or without one with the backward pass; an optimiser
@@ -113,9 +113,9 @@ class Named:
     replace: bool = False
 
 
-def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any], *, steps: int = 10,
-            optimizer: Optional[Any] = None, folder: Union[str, Path, None] = None, name: Optional[str] = None,
-            precision: Optional[str] = None, machine: Optional[str] = None, replace: bool = False) -> Recording:
+def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any], *, steps: int = 10, optimizer: Optional[Any] = None,
+            folder: Union[str, Path, None] = None, name: Optional[str] = None, precision: Optional[str] = None, machine: Optional[str] = None,
+            replace: bool = False) -> Recording:
     """Trains `model` for `steps` recorded steps on one batch, and as many without recording, in turns: the cost of recording.
 
     loss: a function of the output and the target; batch: (inputs, target), inputs a tensor, a tuple or a dictionary of arguments;
@@ -189,40 +189,35 @@ def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: 
     write(recording, recorder, steps, device, named, losses)
 
 
-def write(recording: Recording, recorder: Recorder, steps: List[Step], device: str, named: Named,
-          losses: Optional[List[float]]) -> None:
+def write(recording: Recording, recorder: Recorder, steps: List[Step], device: str, named: Named, losses: Optional[List[float]]) -> None:
     import torch
 
     own = getattr(recorder.model, COMPILED, recorder.model)
     point = {"model": named.name or own.__class__.__name__, "batch": str(named.batch or recorder.batch or ""),
-             "precision": named.precision or recorder.precision or "",
-             "threads": str(torch.get_num_threads()) if device == "cpu" else ""}
+             "precision": named.precision or recorder.precision or "", "threads": str(torch.get_num_threads()) if device == "cpu" else ""}
     machine = describe(named.machine)
     machine["versions"]["pytorch"] = torch.__version__
     if all(known["name"] != device for known in machine["devices"]):
-        machine["devices"].append({"name": device, "kind": "gpu", "model": torch.cuda.get_device_name(int(device[4:])),
-                                   "levels": []})
+        machine["devices"].append({"name": device, "kind": "gpu", "model": torch.cuda.get_device_name(int(device[4:])), "levels": []})
     total = Work()
     for work in recording.work.values():
         total += work
     used = recording.steps
-    row: results.Row = {
-        "id": results.identity("pytorch", device, point), "bench": "pytorch", "role": "step", "device": device, **point,
-        "status": "ok", **columns("launch", [step.total() for step in used]), "samples": len(used), "discarded": len(steps) - len(used),
-        **columns("data", [step.data for step in used])}
+    row: results.Row = {"id": results.identity("pytorch", device, point), "bench": "pytorch", "role": "step", "device": device, **point,
+                        "status": "ok", **columns("launch", [step.total() for step in used]), "samples": len(used),
+                        "discarded": len(steps) - len(used), **columns("data", [step.data for step in used])}
     for phase in PHASES:
         row.update(columns(phase, [step.phase(phase) for step in used]))
     recording.remarks += remarks_on(total)
     if recorder.watch is not None:
         recording.remarks.append(recorder.watch.remark(recorder.kernels))
-    row.update({"flops": total.contraction_flops, "executed_flops": executed(total.contraction_flops, total),
-                "compulsory_bytes": total.compulsory, "no_reuse_bytes": total.no_reuse, "work_known": "analytic", "time_known": "measured",
-                "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                "description": DESCRIPTION, "remarks": "; ".join(recording.remarks)})
+    row.update({"flops": total.contraction_flops, "executed_flops": executed(total.contraction_flops, total), "compulsory_bytes": total.compulsory,
+                "no_reuse_bytes": total.no_reuse, "work_known": "analytic", "time_known": "measured",
+                "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "description": DESCRIPTION,
+                "remarks": "; ".join(recording.remarks)})
     samples: List[results.Row] = []
     for number, step in enumerate(steps):
-        sample: results.Row = {"launch_s": step.total(), "data_s": step.data,
-                               **{f"{phase}_s": step.phase(phase) for phase in PHASES},
+        sample: results.Row = {"launch_s": step.total(), "data_s": step.data, **{f"{phase}_s": step.phase(phase) for phase in PHASES},
                                "loss": losses[number] if losses else "", "used": int(any(step is one for one in used))}
         samples.append(sample)
     layers = [layer_row(recording, recorder, key) for key in parts_of(used)]
@@ -260,8 +255,8 @@ def layer_row(recording: Recording, recorder: Recorder, key: Key) -> results.Row
     others = dict.fromkeys(module for kernel in kernels for module in kernel.others)
     made = "Inductor: " + ", ".join(dict.fromkeys(kernel.name for kernel in kernels)) + ("; also for " + ", ".join(others) if others else "")
     return {"layer": name, "kind": KINDS.get(layer) or recorder.kinds.get(layer, ""), "phase": phase,
-            **columns("time", [step.seconds.get(key, 0.0) for step in recording.steps]), "samples": len(recording.steps),
-            "flops": work.flops, "executed_flops": executed(work.flops, work), "compulsory_bytes": work.compulsory, "no_reuse_bytes": work.no_reuse,
+            **columns("time", [step.seconds.get(key, 0.0) for step in recording.steps]), "samples": len(recording.steps), "flops": work.flops,
+            "executed_flops": executed(work.flops, work), "compulsory_bytes": work.compulsory, "no_reuse_bytes": work.no_reuse,
             "work_known": "analytic", "implementation": made if kernels else "PyTorch"}
 
 

@@ -8,9 +8,8 @@
     ROOF_REGIONS=regions.csv python program.py
     roof place regions.csv
 
-Without ROOF_REGIONS nothing is recorded. Of nested regions of one name the outermost is timed. Threads are added up: calls and work are sums,
-seconds those of the thread with the most. Work on a GPU ends later than the call that starts it: synchronise before the region ends.
-"""
+Without ROOF_REGIONS nothing is recorded. Of nested regions of one name the outermost is timed. Threads are added up: calls and work are sums, seconds
+those of the thread with the most. Work on a GPU ends later than the call that starts it: synchronise before the region ends."""
 
 import atexit
 import csv

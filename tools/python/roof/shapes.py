@@ -1,13 +1,12 @@
 """Runs a model on fake tensors, which have shapes and no memory, and counts its operators as `record` does (work.py).
 
-What a run tells besides: the parameters that the inputs reach, what autograd keeps for the backward pass, and the most that is alive at once.
-Tensors carry marks from operator to operator:
+What a run tells besides: the parameters that the inputs reach, what autograd keeps for the backward pass, and the most that is alive at once. Tensors
+carry marks from operator to operator:
 
     LIVE    it depends on a parameter or a floating-point input. A product of others is a table of positions, no product of the model
     KEPT    of a mask: the pairs of query and key that it keeps, of one head and sequence (attention.py)
     SHARE   of a parameter: bytes as stored over bytes as computed (quantized weights)
-    CACHED  it was there before this step: a cache grows in place, so that only what is new moves
-"""
+    CACHED  it was there before this step: a cache grows in place, so that only what is new moves"""
 
 import copy
 import weakref
@@ -139,8 +138,7 @@ class Counts:
     def run(self, prepare: Callable[[], Tuple[Callable[[], Any], Any]], trains: bool, keeps: bool) -> Any:
         """Returns the output of a forward pass of the model, whose parameters are fake, within their mode.
 
-        prepare: makes the pass and what it reads; trains: backward too; keeps: a forward pass of training.
-        """
+        prepare: makes the pass and what it reads; trains: backward too; keeps: a forward pass of training."""
         import torch
 
         model, recorder = self.recorder.model, self.recorder

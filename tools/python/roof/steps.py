@@ -1,8 +1,7 @@
 """From marks of time to steps: pure arithmetic, without PyTorch.
 
-A mark is a time and a key. The time from a mark to the next belongs to its key, so the keys of a step add up to it. A key is
-(phase, layer), or None for time that belongs to no step, such as the wait for data.
-"""
+A mark is a time and a key. The time from a mark to the next belongs to its key, so the keys of a step add up to it. A key is (phase, layer), or None
+for time that belongs to no step, such as the wait for data."""
 
 from dataclasses import dataclass, field
 from typing import Collection, Dict, List, Optional, Sequence, Tuple
@@ -36,12 +35,10 @@ class Step:
         return sum(self.seconds.values())
 
 
-def cycles_of(times: Sequence[float], keys: Sequence[Optional[Key]], begins: Sequence[int],
-              untimed: Collection[int] = ()) -> List[Step]:
+def cycles_of(times: Sequence[float], keys: Sequence[Optional[Key]], begins: Sequence[int], untimed: Collection[int] = ()) -> List[Step]:
     """One cycle for each forward pass of the model, and for the beginning of an update that makes passes itself.
 
-    `begins`: indices of the marks that begin one. The last mark only ends. `untimed`: numbers of cycles that are not to be timed.
-    """
+    `begins`: indices of the marks that begin one. The last mark only ends. `untimed`: numbers of cycles that are not to be timed."""
     cycles = []
     for number, begin in enumerate(begins):
         end = begins[number + 1] if number + 1 < len(begins) else len(times) - 1
@@ -64,8 +61,7 @@ def cycles_of(times: Sequence[float], keys: Sequence[Optional[Key]], begins: Seq
 def steps_of(cycles: Sequence[Step]) -> Tuple[List[Step], int]:
     """Cycles up to an update are one step (accumulated gradients); without any update each cycle is one.
 
-    Returns the steps and the number of cycles left over, whose update was not recorded.
-    """
+    Returns the steps and the number of cycles left over, whose update was not recorded."""
     if not any(cycle.ends_with_update for cycle in cycles):
         return list(cycles), 0
     steps: List[Step] = []

@@ -1,14 +1,13 @@
 """FLOPs and bytes of one operator of PyTorch, from the shapes of its tensors.
 
-Contractions (convolutions, matrix products, attention, recurrent layers) count two FLOPs per multiply-add, by
-torch.utils.flop_counter where it has a formula. Everything else is elementwise: one FLOP per element, except norms, max pools and activations, as
-docs/method.md lists them and workloads/model/work.cpp counts them; moving data counts none. Compulsory bytes: each operand of the operator
-moved once, of a convolution's input only the positions that some window reads, and of the weights of groups (experts) those of as many
-groups as there are rows. No reuse: both factors of each multiply-add moved. Views move nothing.
+Contractions (convolutions, matrix products, attention, recurrent layers) count two FLOPs per multiply-add, by torch.utils.flop_counter where it has a
+formula. Everything else is elementwise: one FLOP per element, except norms, max pools and activations, as docs/method.md lists them and
+workloads/model/work.cpp counts them; moving data counts none. Compulsory bytes: each operand of the operator moved once, of a convolution's input
+only the positions that some window reads, and of the weights of groups (experts) those of as many groups as there are rows. No reuse: both factors of
+each multiply-add moved. Views move nothing.
 
-Attention has the FLOPs of all pairs of query and key, and as executed those of the pairs that a causal mask or a window keeps. A product
-with a sparse matrix has two FLOPs for each of its nonzeros and each column of the other.
-"""
+Attention has the FLOPs of all pairs of query and key, and as executed those of the pairs that a causal mask or a window keeps. A product with a
+sparse matrix has two FLOPs for each of its nonzeros and each column of the other."""
 
 import math
 from dataclasses import dataclass, field, fields
@@ -64,15 +63,15 @@ def tensors_in(values: Any) -> List[Any]:
     return []
 
 
-#: Attributes of tensors (shapes.py). Of one that is stored in fewer bytes than it has here, the share; of a mask, the pairs of one head and
-#: sequence that it keeps.
+#: Attributes of tensors (shapes.py). Of one that is stored in fewer bytes than it has here, the share; of a mask, the pairs of one head and sequence
+#: that it keeps.
 SHARE, KEPT = "roof_share", "roof_kept"
 
 
 def moved(tensors: Iterable[Any]) -> float:
     """Bytes of the tensors; an expanded tensor has only the elements that are stored, a sparse one its nonzeros and their places."""
-    return float(sum(sum(part.numel() * part.element_size() for part in parts_of_sparse(tensor)) if is_sparse(tensor) else
-                     stored(tensor) * tensor.element_size() * getattr(tensor, SHARE, 1) for tensor in tensors))
+    return float(sum(sum(part.numel() * part.element_size() for part in parts_of_sparse(tensor)) if is_sparse(tensor)
+                     else stored(tensor) * tensor.element_size() * getattr(tensor, SHARE, 1) for tensor in tensors))
 
 
 def is_sparse(tensor: Any) -> bool:
@@ -108,8 +107,8 @@ def _input_read(x: Any, outputs: Sequence[int], weight: Any, stride: Any, paddin
     axes = len(x.shape) - 2
     read = float(x.shape[0] * x.shape[1])
     for axis in range(axes):
-        read *= positions_read(x.shape[axis + 2], outputs[axis], weight.shape[axis + 2], _spatial(stride, axes)[axis],
-                               _spatial(padding, axes)[axis], _spatial(dilation, axes)[axis])
+        read *= positions_read(x.shape[axis + 2], outputs[axis], weight.shape[axis + 2], _spatial(stride, axes)[axis], _spatial(padding, axes)[axis],
+                               _spatial(dilation, axes)[axis])
     return read * x.element_size()
 
 
@@ -119,8 +118,7 @@ def _convolution_flops(x: Any, y: Any, weight: Any, transposed: bool) -> float:
     return 2.0 * math.prod(centre.shape) * math.prod(weight.shape[1:])
 
 
-def convolution(out: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-                *_rest: Any) -> Work:
+def convolution(out: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, *_rest: Any) -> Work:
     flops = _convolution_flops(x, out, weight, transposed)
     read = moved([x]) if transposed else _input_read(x, out.shape[2:], weight, stride, padding, dilation)
     biases = moved([bias]) if bias is not None else 0.0
@@ -128,8 +126,8 @@ def convolution(out: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: 
     return Work(flops, flops, read + moved([weight]) + biases + result, flops * x.element_size() + biases + result)
 
 
-def convolution_backward(_out: Any, y: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any,
-                         transposed: bool, _output_padding: Any, _groups: int, mask: Sequence[bool]) -> Work:
+def convolution_backward(_out: Any, y: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
+                         _output_padding: Any, _groups: int, mask: Sequence[bool]) -> Work:
     flops = _convolution_flops(x, y, weight, transposed)
     size = x.element_size()
     work = Work()
@@ -179,8 +177,8 @@ def pairs_kept(queries: int, keys: int, left: Optional[int], right: Optional[int
     """Pairs of a query and a key. Query i sees the keys from i + offset - left to i + offset + right; None: all of that side."""
     if left is None and right is None:
         return queries * keys
-    return sum(max(0, min(keys, keys if right is None else i + offset + right + 1) -
-                   max(0, 0 if left is None else i + offset - left)) for i in range(queries))
+    return sum(max(0, min(keys, keys if right is None else i + offset + right + 1) - max(0, 0 if left is None else i + offset - left))
+               for i in range(queries))
 
 
 def _band(name: str, given: Dict[str, Any]) -> Any:
@@ -271,34 +269,25 @@ def recurrent(x: Any, weights: Sequence[Any], results: Sequence[Any], times: int
 
 
 FORMULAS: Dict[str, Callable[..., Work]] = {
-    "convolution": convolution,
-    "convolution_backward": convolution_backward,
-    "native_batch_norm": norm,
-    "_native_batch_norm_legit": norm,
-    "cudnn_batch_norm": norm,
-    "native_layer_norm": norm,
-    "native_group_norm": norm,
-    "native_batch_norm_backward": norm_backward,
-    "cudnn_batch_norm_backward": norm_backward,
-    "native_layer_norm_backward": norm_backward,
-    "native_group_norm_backward": norm_backward,
+    "convolution": convolution, "convolution_backward": convolution_backward, "native_batch_norm": norm, "_native_batch_norm_legit": norm,
+    "cudnn_batch_norm": norm, "native_layer_norm": norm, "native_group_norm": norm, "native_batch_norm_backward": norm_backward,
+    "cudnn_batch_norm_backward": norm_backward, "native_layer_norm_backward": norm_backward, "native_group_norm_backward": norm_backward,
     "_fused_rms_norm": lambda out, x, shape, *rest: norm(out, x, *rest, each=4),
     "_fused_rms_norm_backward": lambda out, gradient, x, *rest: norm_backward(out, gradient, x, *rest[2:], each=9, parameters=2),
-    "max_pool2d_with_indices": max_pool,
-    "max_pool2d_with_indices_backward": max_pool_backward,
+    "max_pool2d_with_indices": max_pool, "max_pool2d_with_indices_backward": max_pool_backward,
     "mkldnn_rnn_layer": lambda out, x, *rest: recurrent(x, tensors_in(list(rest[:2])), tensors_in(out)[:1]),
     "mkldnn_rnn_layer_backward": lambda out, x, *rest: recurrent(x, tensors_in(list(rest[:2])), tensors_in(out), 2),
     "_cudnn_rnn": lambda out, x, weights, *_: recurrent(x, weights, tensors_in(out)[:1]),
-    "_cudnn_rnn_backward": lambda out, x, weights, *_: recurrent(x, weights, tensors_in(out), 2),
+    "_cudnn_rnn_backward": lambda out, x, weights, *_: recurrent(x, weights, tensors_in(out), 2)
 }
 
 #: Operators that move data and compute nothing.
 MOVES = {"clone", "copy_", "_to_copy", "convert_element_type", "cat", "stack", "index", "index_select", "gather", "scatter", "embedding",
-         "constant_pad_nd", "select_backward", "slice_backward", "fill_", "zero_", "zeros", "zeros_like", "ones", "ones_like",
-         "full", "full_like", "arange", "masked_fill", "where", "repeat", "flip", "roll"}
+         "constant_pad_nd", "select_backward", "slice_backward", "fill_", "zero_", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like",
+         "arange", "masked_fill", "where", "repeat", "flip", "roll"}
 #: Operators that move nothing, beside views.
-NOTHING = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_unsafe_view", "detach", "lift_fresh",
-           "_local_scalar_dense", "is_same_size", "record_stream", "_reshape_alias", "resize_"}
+NOTHING = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_unsafe_view", "detach", "lift_fresh", "_local_scalar_dense",
+           "is_same_size", "record_stream", "_reshape_alias", "resize_"}
 
 
 def is_view(operator: Any) -> bool:
@@ -311,8 +300,8 @@ ATTENTION = ("_scaled_dot_product_", "_flash_attention_", "_efficient_attention_
 #: Matrix products that torch.utils.flop_counter lacks.
 SPARSE_PRODUCTS = ("_sparse_addmm", "sparse_sampled_addmm", "_sparse_sparse_matmul")
 #: FLOPs per element where they are not 1, as workloads/model/graph.hpp and work.cpp have them.
-OF_ELEMENT = {"silu": 4, "silu_backward": 8, "gelu": 5, "gelu_backward": 11, "sigmoid": 3, "sigmoid_backward": 6, "hardtanh": 2,
-              "hardsigmoid": 4, "hardsigmoid_backward": 2, "hardswish": 5, "hardswish_backward": 5, "native_dropout": 2}
+OF_ELEMENT = {"silu": 4, "silu_backward": 8, "gelu": 5, "gelu_backward": 11, "sigmoid": 3, "sigmoid_backward": 6, "hardtanh": 2, "hardsigmoid": 4,
+              "hardsigmoid_backward": 2, "hardswish": 5, "hardswish_backward": 5, "native_dropout": 2}
 OF_TANH = {"gelu": 8, "gelu_backward": 15}  #: gelu by its approximation
 #: Operators whose FLOPs do not follow from the number of their elements: solvers, decompositions, Fourier transforms, distances, other products.
 NO_FORMULA = ("linalg_", "_linalg_", "_fft_", "cholesky", "_cdist", "_euclidean_dist", "_pdist", "_trilinear", "conv_tbc", "triangular_solve",
@@ -379,10 +368,15 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
     return elementwise(flops, moved(inputs) + moved(results))
 
 
+def of_element(name: str, by_tanh: bool = False) -> float:
+    """FLOPs for each element."""
+    return float((OF_TANH if by_tanh else OF_ELEMENT).get(name, 1))
+
+
 def _elements(name: str, args: Sequence[Any], kwargs: Dict[str, Any], tensors: Sequence[Any]) -> float:
     """One FLOP per element; two where the operator also scales by a factor. Operators on lists (foreach) work on their first."""
-    table = OF_TANH if kwargs.get("approximate") == "tanh" or "tanh" in args else OF_ELEMENT
-    factor = 2.0 if kwargs.get("alpha", 1) != 1 or "addc" in name or "lerp" in name else float(table.get(name.rstrip("_"), 1))
+    scales = kwargs.get("alpha", 1) != 1 or "addc" in name or "lerp" in name
+    factor = 2.0 if scales else of_element(name.rstrip("_"), kwargs.get("approximate") == "tanh" or "tanh" in args)
     if name.startswith("_foreach"):
         return factor * sum(tensor.numel() for tensor in tensors_in(args[0]))
     return factor * max((stored(tensor) for tensor in tensors), default=0)

@@ -1,32 +1,15 @@
-"""`roof atlas`: machines of many kinds side by side, from the digests that come with roof, and from calibrations of
-one's own."""
+"""`roof atlas`: machines of many kinds side by side, from the digests that come with roof, and from calibrations of one's own."""
 
-import argparse
 import os
 from pathlib import Path
 from typing import List, Tuple
 
-from roof.errors import InputError, Missing
-
-USAGE = "'roof help atlas' shows how"
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str):
-        raise InputError(f"atlas: {message}; {USAGE}")
-
-
-def _options(arguments: List[str]) -> argparse.Namespace:
-    parser = _Parser(add_help=False, allow_abbrev=False)
-    parser.add_argument("words", nargs="*")
-    parser.add_argument("-o", "--out", default="")
-    parser.add_argument("--json", action="store_true")
-    return parser.parse_intermixed_args(arguments)
+from roof.commands import Words, require
+from roof.errors import InputError
 
 
 def _read(place: Path) -> Tuple[List, int]:
-    """The devices of a file of an atlas, of a results folder, or of all files of a folder; and the exit status of a
-    damaged calibration."""
+    """The devices of a file of an atlas, of a results folder, or of all files of a folder; and the exit status of a damaged calibration."""
     from roof.fleet.atlas import read_machine
     from roof.fleet.folders import exported
 
@@ -44,14 +27,14 @@ def _read(place: Path) -> Tuple[List, int]:
     return [device for file in files for device in _read(file)[0]], 0
 
 
-def _add(words: List[str], folder: str) -> int:
+def _add(words: List[str], folder: str, parser: Words) -> int:
     """A damaged or unfinished calibration is not written: the file is meant to be published."""
     from roof.fleet.atlas import read_machine
     from roof.fleet.folders import exported
     from roof.fleet.tables import say, write_page
 
     if len(words) != 2:
-        raise InputError(f"atlas add: a calibration and a name for its machine; {USAGE}")
+        parser.error("add: a calibration and a name for its machine")
     text, status = exported(Path(words[0]), "atlas")
     read_machine(words[1], text)
     if status:
@@ -67,17 +50,15 @@ def _add(words: List[str], folder: str) -> int:
 
 
 def main(arguments: List[str]) -> int:
-    options = _options(arguments)
-    for library in ("numpy", "scipy"):
-        try:
-            __import__(library)
-        except ImportError as error:
-            raise Missing(library, "fleet") from error
+    parser = Words("atlas", "json", "out")
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_intermixed_args(arguments)
+    require("fleet", "numpy", "scipy")
     from roof.fleet.atlas import BUILT_IN, atlas_page, atlas_table
     from roof.fleet.tables import say, say_json, window, write_page
 
     if options.words[:1] == ["add"]:
-        return _add(options.words[1:], options.out)
+        return _add(options.words[1:], options.out, parser)
     devices, status = _read(BUILT_IN)[0], 0
     for word in options.words:
         if os.path.isdir(word) and not os.path.exists(os.path.join(word, "measurements.csv")):

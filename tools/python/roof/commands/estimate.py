@@ -1,39 +1,31 @@
-"""`roof estimate config.json` and `roof estimate FILE.onnx`: PyTorch runs the model on shapes, or its operators are read; the program places
-what was counted."""
+"""`roof estimate config.json` and `roof estimate FILE.onnx`: PyTorch runs the model on shapes, or its operators are read; the program places what was
+counted."""
 
 import argparse
 import importlib.util
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any, List, NoReturn, Sequence
+from typing import Any, List, Sequence
 
-from roof.errors import InputError, Missing
+from roof.commands import Words, require, whole
+from roof.errors import InputError
 from roof.program import program
 
 LACKS_LIBRARY = 69  #: the exit status for which the program reads the file itself, without PyTorch
 LARGEST = {"--batch": 65536, "--tokens": 1 << 24, "--size": 1 << 24}
 PHASES = ("train", "forward", "prefill", "decode")
-PASSED_ON = ("--on", "--gpus", "--link", "--images")  #: options that only the program reads
-
-
-class Words(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"estimate: {message}; 'roof help estimate' shows how")
+PASSED_ON = ("on", "gpus", "link", "images")  #: options that only the program reads
 
 
 def options(arguments: List[str]) -> argparse.Namespace:
-    words = Words(add_help=False, allow_abbrev=False)
+    words = Words("estimate", "json", f"batch tokens size optimizer precision {' '.join(PASSED_ON)}", precision="fp32")
     words.add_argument("model")
-    for name in ("--batch", "--tokens", "--size", "--optimizer", *PASSED_ON):
-        words.add_argument(name, default="")
-    words.add_argument("--precision", default="fp32")
     words.add_argument("--algorithm", choices=("direct", "auto"), default="direct")
     words.add_argument("--phase", choices=PHASES, default="train")
-    words.add_argument("--json", action="store_true")
     given = words.parse_intermixed_args(arguments)
     if not given.batch:
-        raise InputError("estimate: --batch is required; 'roof help estimate' shows how")
+        words.error("--batch is required")
     given.is_onnx = given.model.endswith(".onnx")
     words_of_size = [word.partition("=") for word in given.size.split(",") if word]
     given.sizes = {name: number("--size", value) for name, _, value in words_of_size}
@@ -48,9 +40,7 @@ def options(arguments: List[str]) -> argparse.Namespace:
 
 
 def number(option: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= LARGEST[option] and len(text) < 9):
-        raise InputError(f"{option}: '{text}' is not a whole number from 1 to {LARGEST[option]}")
-    return int(text)
+    return whole(option, text, LARGEST[option])
 
 
 def main(arguments: List[str]) -> int:
@@ -67,8 +57,7 @@ def main(arguments: List[str]) -> int:
 
 def estimated_by_operators(given: argparse.Namespace, batch: int) -> Any:
     """Of an ONNX file. Raises Missing without the library onnx."""
-    if importlib.util.find_spec("onnx") is None:
-        raise Missing("onnx", "onnx")
+    require("onnx", "onnx")
     from roof.onnx_reading.record import estimated
 
     sizes = {**given.sizes, **({"tokens": given.tokens} if given.tokens else {})}
@@ -80,6 +69,6 @@ def show(counted: Sequence[Any], given: argparse.Namespace) -> int:
         folders = [one.write(Path(scratch) / str(number)) for number, one in enumerate(counted)]
         words = [program(), "estimate", "--from", ",".join(map(str, folders))]
         for option in PASSED_ON:
-            value = getattr(given, option[2:])
-            words += [option, value] if value else []
+            value = getattr(given, option)
+            words += [f"--{option}", value] if value else []
         return subprocess.run([*words, *(["--json"] if given.json else [])], check=False).returncode

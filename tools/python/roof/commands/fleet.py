@@ -1,32 +1,18 @@
-"""`roof fleet`: judges the digests of many nodes, lists those to measure again, and prints scripts for the engines that
-measure them."""
+"""`roof fleet`: judges the digests of many nodes, lists those to measure again, and prints scripts for the engines that measure them."""
 
 import argparse
 import gc
 import math
 import os
+import sys
 import time
 from typing import List
 
-from roof.errors import InputError, Missing
+from roof.commands import Words, require, whole
+from roof.errors import InputError
 
-USAGE = "'roof help fleet' shows how"
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str):
-        raise InputError(f"fleet: {message}; {USAGE}")
-
-
-def options_of(arguments: List[str]) -> argparse.Namespace:
-    parser = _Parser(add_help=False, allow_abbrev=False)
-    parser.add_argument("words", nargs="*")
-    for name, default in (("expect", ""), ("group-by", ""), ("max-age", ""), ("out", ""), ("plan", ""), ("device", ""),
-                          ("nodes", ""), ("at-once", "20"), ("minutes", "30"), ("gpus", "8"), ("image", ""), ("claim", "")):
-        parser.add_argument(*["-o"] * (name == "out"), f"--{name}", default=default)
-    for name in ("anonymise", "json"):
-        parser.add_argument(f"--{name}", action="store_true")
-    return parser.parse_intermixed_args(arguments)
+PARSER = Words("fleet", "anonymise json", "expect group-by max-age out plan device nodes at-once minutes gpus image claim", at_once="20",
+               minutes="30", gpus="8")
 
 
 def _fleet_in(options: argparse.Namespace, folders: List[str]):
@@ -34,17 +20,11 @@ def _fleet_in(options: argparse.Namespace, folders: List[str]):
     from roof.fleet.nodes import read_expected
 
     if not folders:
-        raise InputError(f"fleet: DIR is missing; {USAGE}")
+        PARSER.error("DIR is missing")
     fleet = read_fleet(folders)
     if options.expect:
         fleet.expected = read_expected(options.expect)
     return fleet
-
-
-def _whole(name: str, text: str, most: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= most):
-        raise InputError(f"--{name} '{text}' is no whole number from 1 to {most}")
-    return int(text)
 
 
 def _script(options: argparse.Namespace, words: List[str]) -> int:
@@ -53,35 +33,15 @@ def _script(options: argparse.Namespace, words: List[str]) -> int:
     from roof.fleet.tables import say
 
     if len(words) != 1:
-        raise InputError(f"fleet script: one of slurm, pbs, kubernetes and parallel; {USAGE}")
+        PARSER.error("script: one of slurm, pbs, kubernetes and parallel")
     plan, devices = options.plan, options.device.split(",") if options.device else []
     if not devices and not plan:
         plan = "calibrate/cpu"
     elif not devices and plan.startswith("calibrate/gpu"):
         devices = ["gpu"]  # these plans name one GPU
     nodes = list(read_expected(options.nodes)) if os.path.isfile(options.nodes) else node_list(options.nodes)
-    say(
-    fleet_script(
-        Script(
-            words[0],
-            plan,
-            devices,
-            nodes,
-            options.out or "fleet",
-            _whole(
-                "at-once",
-                options.at_once,
-                10_000),
-                _whole(
-                    "minutes",
-                    options.minutes,
-                    24 * 60),
-                    options.image,
-                    options.claim,
-                    _whole(
-                        "gpus",
-                        options.gpus,
-                         64))))
+    say(fleet_script(Script(words[0], plan, devices, nodes, options.out or "fleet", whole("--at-once", options.at_once, 10_000),
+                            whole("--minutes", options.minutes, 24 * 60), options.image, options.claim, whole("--gpus", options.gpus, 64))))
     return 0
 
 
@@ -108,8 +68,6 @@ def _show(report, document, options: argparse.Namespace) -> None:
 
 
 def _retest(options: argparse.Namespace, folders: List[str]) -> int:
-    import sys
-
     from roof.fleet.judge import judge, nodes_to_retest
     from roof.fleet.tables import say, say_json
 
@@ -146,15 +104,14 @@ def _compare(options: argparse.Namespace, folders: List[str]) -> int:
     from roof.fleet.reports import comparison_report
 
     if len(folders) != 2:
-        raise InputError(f"fleet compare: two folders, A and B; {USAGE}")
+        PARSER.error("compare: two folders, A and B")
     a, b = (_fleet_in(options, [folder]) for folder in folders)
     if options.anonymise:
         anonymise([a, b])
     changes = compare_fleets(a, b)
     report = comparison_report(changes)
     _show(report, report.json(), options)
-    if status_of(changes.nodes) == 1 or any(change.finding ==
-                 "slower" for kind in changes.kinds for change in kind.ceilings):
+    if status_of(changes.nodes) == 1 or any(change.finding == "slower" for kind in changes.kinds for change in kind.ceilings):
         return 1
     return 0 if changes.kinds and not changes.nodes.refused else 2
 
@@ -175,15 +132,12 @@ def _judge(options: argparse.Namespace, folders: List[str]) -> int:
 
 def main(arguments: List[str]) -> int:
     gc.disable()  # a short life, with millions of small objects
-    options = options_of(arguments)
+    PARSER.add_argument("words", nargs="*")
+    options = PARSER.parse_intermixed_args(arguments)
     verbs = {"script": _script, "retest": _retest, "history": _history, "compare": _compare}
     verb = verbs.get(options.words[0]) if options.words else None
     if verb is not _script:
-        for library in ("numpy", "scipy", "pandas"):
-            try:
-                __import__(library)
-            except ImportError as error:
-                raise Missing(library, "fleet") from error
+        require("fleet", "numpy", "scipy", "pandas")
         import numpy
 
         numpy.seterr(all="ignore")  # rates of hostile digests may differ by more than a number can

@@ -7,8 +7,9 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, NoReturn
+from typing import Any, Dict, List
 
+from roof.commands import Words
 from roof.errors import InputError
 from roof.importing import Call, Copy, Counter, Imported, Kernel
 from roof.importing.files import import_file
@@ -18,27 +19,17 @@ from roof.texts import how_many, printable
 DEVICES = ("cpu", "gpu")
 
 
-class Words(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"import: {message}; `roof help import` tells more")
-
-
 def options(arguments: List[str]) -> argparse.Namespace:
-    words = Words(add_help=False, allow_abbrev=False)
+    words = Words("import", "json", "machine out name device", machine="imported")
     words.add_argument("files", nargs="+", metavar="FILE", type=Path)
-    words.add_argument("--machine", default="imported")
-    words.add_argument("--json", action="store_true")
-    for name in ("--out", "--name", "--device"):
-        words.add_argument(name, default="")
     given = words.parse_intermixed_args(arguments)
     if given.name and len(given.files) > 1:
         raise InputError("--name names the row of one file; import them one by one")
     kind = given.device.partition(":")[0]
     if given.device and kind not in DEVICES:
         near = difflib.get_close_matches(kind, DEVICES, 1)
-        raise InputError(f"unknown device '{printable(given.device)[:100]}'" +
-                         (f"; did you mean '{near[0]}'?" if near else "") +
-                         f"; legal values: {', '.join(DEVICES)}")
+        raise InputError(f"unknown device '{printable(given.device)[:100]}'" + (f"; did you mean '{near[0]}'?" if near else "")
+                         + f"; legal values: {', '.join(DEVICES)}")
     return given
 
 
@@ -67,14 +58,12 @@ def results_folder() -> Path:
 def default_folder(machine: str, file: Path) -> Path:
     place = results_folder()
     if not place.exists():
-        print(f"results are kept in {place}; to keep them elsewhere, set ROOF_RESULTS or make a folder 'results' here",
-              file=sys.stderr)
+        print(f"results are kept in {place}; to keep them elsewhere, set ROOF_RESULTS or make a folder 'results' here", file=sys.stderr)
     return place / machine / file.stem
 
 
 def counts(row: Any) -> Dict[str, int]:
-    return {"kernels": len(row.of(Kernel)), "calls": len(row.of(Call)), "copies": len(row.of(Copy)),
-            "counters": len(row.of(Counter))}
+    return {"kernels": len(row.of(Kernel)), "calls": len(row.of(Call)), "copies": len(row.of(Copy)), "counters": len(row.of(Counter))}
 
 
 def summary(file: Path, imported: Imported) -> str:
@@ -97,8 +86,7 @@ def main(arguments: List[str]) -> int:
     place = Path(given.out) if given.out else default_folder(given.machine, given.files[0])
     write(place, imported, given.machine)
     if given.json:
-        documents = [{"file": str(file), "format": one.format,
-                      "rows": [{"id": identity(row), **counts(row)} for row in one.rows],
+        documents = [{"file": str(file), "format": one.format, "rows": [{"id": identity(row), **counts(row)} for row in one.rows],
                       "missing": one.missing, "remarks": one.remarks} for file, one in zip(given.files, imported)]
         print(json.dumps({"files": documents, "folder": str(place)}, indent=2))
         return 0

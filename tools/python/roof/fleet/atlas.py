@@ -1,5 +1,5 @@
-"""The atlas: one digest for each machine, from anybody, in a file that has the machine's name (results/atlas). It
-compares machines of different kinds, which a fleet never does."""
+"""The atlas: one digest for each machine, from anybody, in a file that has the machine's name (results/atlas). It compares machines of different
+kinds, which a fleet never does."""
 
 import html
 import math
@@ -9,7 +9,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from roof.errors import InputError
 from roof.fleet.digests import Digest, parse_digest
-from roof.fleet.tables import ABSENT, Cell, Table, count, how_many, number, page, percent, plain, si, word
+from roof.fleet.tables import ABSENT, Cell, Table, how_many, number, page, percent, plain, si, word
 
 BUILT_IN = Path(__file__).with_name("machines")  #: the machines that come with roof
 NO_NODE = "unknown"  #: in place of a node's name
@@ -18,9 +18,8 @@ PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "int
 LEVELS = ("L1", "L2", "L3", "DRAM")
 DRAWN = ("fp64", "fp32", "bf16", "fp8")
 MULTIPLY_ADDS = (("fma", "dot", "tile", "widened"), ("mul+add",))  #: the first that a precision has, else any operation
-NAME = re.compile(
-    r"(\S+) (?:(?:compute (?P<core>\S+) (?P<mix>\S+) (?P<precision>\S+) \S+)|(?:bandwidth (?P<level>\S+) (?P<access>\S+)))"
-    r" threads=(?P<threads>\d{1,9})(?P<condition>.*)")
+NAME = re.compile(r"(\S+) (?:(?:compute (?P<core>\S+) (?P<mix>\S+) (?P<precision>\S+) \S+)|(?:bandwidth (?P<level>\S+) (?P<access>\S+)))"
+                  r" threads=(?P<threads>\d{1,9})(?P<condition>.*)")
 
 
 class Roof(NamedTuple):
@@ -56,11 +55,8 @@ def _devices(machine: str, digest: Digest) -> List[Device]:
         found = NAME.fullmatch(name)
         if found and not found["condition"]:
             is_bound = math.isinf(high)
-            roofs.setdefault(
-    found[1], []).append(
-        Roof(
-            found[1], found["precision"] or found["level"], found["mix"] or found["access"], int(
-                found["threads"]), value, low, value if is_bound else high, is_bound))
+            roofs.setdefault(found[1], []).append(Roof(found[1], found["precision"] or found["level"], found["mix"] or found["access"],
+                                                       int(found["threads"]), value, low, value if is_bound else high, is_bound))
     devices = []
     for device, all_ in roofs.items():
         threads = max(roof.threads for roof in all_)
@@ -76,12 +72,11 @@ def _devices(machine: str, digest: Digest) -> List[Device]:
 
 
 def read_machine(name: str, file: bytes) -> List[Device]:
-    """The devices of a file of the atlas, which `name` and ".csv" name. Raises InputError as parse_digest() and for a
-    name that is not of small letters, digits and hyphens; a digest that names a node; a steady ceiling 2% above what
-    the core's spec allows; no device with both the bandwidth of DRAM and a peak."""
+    """The devices of a file of the atlas, which `name` and ".csv" name. Raises InputError as parse_digest() and for a name that is not of small
+    letters, digits and hyphens; a digest that names a node; a steady ceiling 2% above what the core's spec allows; no device with both the bandwidth
+    of DRAM and a peak."""
     if not re.fullmatch("[a-z0-9-]+", name):
-        raise InputError(
-            f"atlas: '{name}' is no name of a machine: small letters, digits and hyphens, as in amd-epyc-zen4-2cpu")
+        raise InputError(f"atlas: '{name}' is no name of a machine: small letters, digits and hyphens, as in amd-epyc-zen4-2cpu")
     digest, _ = parse_digest(file, f"{name}.csv")
     if digest.node != NO_NODE:
         raise InputError(f"{name}: it names the node {digest.node}; `roof atlas add` leaves the name out")
@@ -107,15 +102,11 @@ def _ridge(device: Device) -> Cell:
 
 def atlas_table(devices: List[Device]) -> Table:
     """One row for each device."""
-    columns = [("machine", "machine", lambda d: word(d.machine)), ("device", "device", lambda d: word(d.name)),
-               ("threads", "threads", lambda d: count(d.threads))]
-    for key, unit in [(key, "flop") for key in PRECISIONS] + [(key, "byte") for key in LEVELS]:
-        columns.append((key, f"{key}_{unit}_per_s", lambda d, key=key: _rate(d.roofs.get(key))))
-    columns += [("ridge, fp32", "ridge_fp32_flop_per_byte", _ridge), ("", "kind", lambda d: word(d.digest.kind)), ("day",
-                 "time", lambda d: word(d.digest.time[:10], d.digest.time)), ("", "revision", lambda d: word(d.digest.revision))]
-    table = Table("", columns, devices).without_empty_columns()
-    table.expendable = ["day", "int32", "tf32", "int8", "L1", "L2"] + \
-        ["device"] * (len({d.machine for d in devices}) == len(devices))
+    rates = [f"{key} = {key}_{'flop' if key in PRECISIONS else 'byte'}_per_s" for key in PRECISIONS + LEVELS]
+    table = Table("", " | ".join(["machine | device | threads", *rates, "ridge, fp32 = ridge_fp32_flop_per_byte | = kind | day = time | = revision"]),
+                  [[d.machine, d.name, d.threads, *(_rate(d.roofs.get(key)) for key in PRECISIONS + LEVELS), _ridge(d), d.digest.kind,
+                    word(d.digest.time[:10], d.digest.time), d.digest.revision] for d in devices]).without_empty_columns()
+    table.expendable = ["day", "int32", "tf32", "int8", "L1", "L2"] + ["device"] * (len({d.machine for d in devices}) == len(devices))
     return table
 
 
@@ -131,8 +122,7 @@ class _Picture:
     def __init__(self, points: List[Tuple[Device, Roof, Roof]]):
         (self.x0, self.x1), (self.y0, self.y1) = ( (min(values) / 2, max(values) * 2)
          for values in ([m.value for _, m, _ in points], [p.value for _, _, p in points] + [m.value for _, m, _ in points]))
-        self.parts = [
-            f'<rect class="axis" x="{self.LEFT}" y="{self.TOP}" width="{self.WIDTH}" height="{self.HEIGHT}"/>']
+        self.parts = [f'<rect class="axis" x="{self.LEFT}" y="{self.TOP}" width="{self.WIDTH}" height="{self.HEIGHT}"/>']
         for ridge in (1, 10, 100):
             self._ridge(ridge)
         for axis, unit in ((0, "B/s"), (1, "FLOP/s")):
@@ -142,16 +132,13 @@ class _Picture:
             self._mark(device, memory, peak)
             x, y = self.at(memory.value, peak.value)
             if device.machine not in named or named[device.machine][0] > y:
-                named[device.machine] = (
-                    y, f'<text class="name" x="{x + 9:.1f}" y="{y - 7:.1f}">{html.escape(device.machine)}</text>')
+                named[device.machine] = (y, f'<text class="name" x="{x + 9:.1f}" y="{y - 7:.1f}">{html.escape(device.machine)}</text>')
         self.parts += [text for _, text in named.values()]
         for place, key in enumerate(DRAWN):
             x = self.LEFT + 90 * place
-            self.parts.append(
-                f'<g class="s{place}">{SHAPES[place].format(x=x, y=14)}</g><text x="{x + 10}" y="18">{key}</text>')
-        self.parts.append(
-    f'<text class="middle" x="565" y="{self.TOP + self.HEIGHT + 42}">bandwidth of DRAM (B/s)</text>'
-    f'<text class="middle" transform="rotate(-90)" x="-290" y="16">multiply-adds (FLOP/s)</text>')
+            self.parts.append(f'<g class="s{place}">{SHAPES[place].format(x=x, y=14)}</g><text x="{x + 10}" y="18">{key}</text>')
+        self.parts.append(f'<text class="middle" x="565" y="{self.TOP + self.HEIGHT + 42}">bandwidth of DRAM (B/s)</text>'
+                          f'<text class="middle" transform="rotate(-90)" x="-290" y="16">multiply-adds (FLOP/s)</text>')
 
     def at(self, x: float, y: float) -> Tuple[float, float]:
         across = math.log(x / self.x0) / math.log(self.x1 / self.x0)
@@ -162,9 +149,8 @@ class _Picture:
         x0, x1 = max(self.x0, self.y0 / ridge), min(self.x1, self.y1 / ridge)
         if x0 < x1:
             (xa, ya), (xb, yb) = self.at(x0, x0 * ridge), self.at(x1, x1 * ridge)
-            self.parts.append(
-    f'<path class="ridge" fill="none" d="M{xa:.1f} {ya:.1f}L{xb:.1f} {yb:.1f}"/><text class="tick end" '
-    f'x="{xb - 6:.1f}" y="{yb + 14:.1f}">ridge at {ridge} FLOP/B</text>')
+            self.parts.append(f'<path class="ridge" fill="none" d="M{xa:.1f} {ya:.1f}L{xb:.1f} {yb:.1f}"/><text class="tick end" '
+                              f'x="{xb - 6:.1f}" y="{yb + 14:.1f}">ridge at {ridge} FLOP/B</text>')
 
     def _ticks(self, axis: int, unit: str) -> None:
         low, high = ((self.x0, self.x1), (self.y0, self.y1))[axis]
@@ -192,11 +178,9 @@ class _Picture:
 def atlas_page(devices: List[Device]) -> str:
     """One HTML file without script."""
     machines = len({device.machine for device in devices})
-    lead = (
-    f"{how_many(machines, 'machine')}, measured by roof, each in one calibration. ≥ stands before a lower bound: what was measured "
-    "where the machine was disturbed. Peaks are multiply-adds, bandwidths the fastest access, both with the most threads.")
-    points = [(d, d.roofs["DRAM"], d.roofs[key])
-               for d in devices if "DRAM" in d.roofs for key in DRAWN if key in d.roofs]
+    lead = (f"{how_many(machines, 'machine')}, measured by roof, each in one calibration. ≥ stands before a lower bound: what was measured "
+            "where the machine was disturbed. Peaks are multiply-adds, bandwidths the fastest access, both with the most threads.")
+    points = [(d, d.roofs["DRAM"], d.roofs[key]) for d in devices if "DRAM" in d.roofs for key in DRAWN if key in d.roofs]
     figure = f'<figure><figcaption>Peaks over the bandwidth of memory</figcaption>\n<div class="scroll">{_Picture(points).svg()}</div></figure>\n'
     body = f'<p class="lead">{html.escape(lead)}</p>\n<section>\n{figure if points else ""}{atlas_table(devices).html()}</section>\n'
     return page("atlas of measured roofs", "Atlas of measured roofs", body)

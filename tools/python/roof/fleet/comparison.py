@@ -1,5 +1,4 @@
-"""Two fleets, or one before and after a change: each ceiling's rate of B to that of A, and the nodes that changed
-unlike the others."""
+"""Two fleets, or one before and after a change: each ceiling's rate of B to that of A, and the nodes that changed unlike the others."""
 
 import math
 from collections import Counter
@@ -61,8 +60,7 @@ def _newest_by_kind(fleet: Fleet) -> Dict[Tuple[str, str], Dict[str, Digest]]:
 
 
 def _of_pairs(differences: np.ndarray, change: CeilingChange) -> None:
-    """The median of the nodes' own ratios, with the interval and the chance of the sign test: they hold for any
-    scatter."""
+    """The median of the nodes' own ratios, with the interval and the chance of the sign test: they hold for any scatter."""
     n, d = len(differences), np.sort(differences)
     places = np.arange((n + 1) // 2)
     # of the interval: a place from below, and from above
@@ -85,14 +83,7 @@ def _of_fleets(a: np.ndarray, b: np.ndarray, change: CeilingChange) -> None:
 def _changes(a: Dict[str, Digest], b: Dict[str, Digest]) -> List[CeilingChange]:
     units = {name: unit for digest in b.values() for name, unit in zip(digest.ceilings.names, digest.ceilings.units)}
     names = sorted(set(units) & {name for digest in a.values() for name in digest.ceilings.names})
-    x_a, x_b = (
-    np.where(
-        np.isinf(
-            logs.high), np.nan, logs.x) for logs in (
-                logs_in(
-                    list(
-                        f.values()), names) for f in (
-                            a, b)))
+    x_a, x_b = (np.where(np.isinf(logs.high), np.nan, logs.x) for logs in (logs_in(list(f.values()), names) for f in (a, b)))
     nodes_b = {node: row for row, node in enumerate(b)}
     pairs = np.array([(row, nodes_b[node]) for row, node in enumerate(a) if node in nodes_b], dtype=int).reshape(-1, 2)
     changes = []
@@ -102,8 +93,7 @@ def _changes(a: Dict[str, Digest], b: Dict[str, Digest]) -> List[CeilingChange]:
             continue
         differences = x_b[pairs[:, 1], c] - x_a[pairs[:, 0], c]
         differences = differences[~np.isnan(differences)]
-        change = CeilingChange(name, units[name], len(of_a), len(of_b), len(
-            differences), *(exp(np.median(x)) for x in (of_a, of_b)))
+        change = CeilingChange(name, units[name], len(of_a), len(of_b), len(differences), *(exp(np.median(x)) for x in (of_a, of_b)))
         if change.common >= FEWEST_COMPARED:
             _of_pairs(differences, change)
         else:
@@ -129,8 +119,7 @@ def _decide(kinds: List[Comparison]) -> None:
 def _ratios(a: Digest, b: Digest) -> Digest:
     """The ratio of the node's rates, with both intervals in its own."""
     places = {name: k for k, name in enumerate(a.ceilings.names) if np.isfinite(a.ceilings.high[k])}
-    of_b = b.ceilings.some([k for k, name in enumerate(b.ceilings.names)
-                           if name in places and np.isfinite(b.ceilings.high[k])])
+    of_b = b.ceilings.some([k for k, name in enumerate(b.ceilings.names) if name in places and np.isfinite(b.ceilings.high[k])])
     of_a = a.ceilings.some([places[name] for name in of_b.names])
     rounds = np.minimum(of_a.rounds, of_b.rounds)
     half = errors_in_half_width(rounds) * np.sqrt(logs_of(*of_a.numbers).variance + logs_of(*of_b.numbers).variance)
@@ -147,8 +136,7 @@ def compare_fleets(a: Fleet, b: Fleet) -> Changes:
         nodes_a = of_a.get(key)
         if nodes_a is None:
             continue
-        usual = [Counter(sorted(digest.revision for digest in nodes.values())).most_common(1)[0][0]
-                         for nodes in (nodes_a, nodes_b)]
+        usual = [Counter(sorted(digest.revision for digest in nodes.values())).most_common(1)[0][0] for nodes in (nodes_a, nodes_b)]
         changes.kinds.append(Comparison(*key, *usual, _changes(nodes_a, nodes_b)))
         ratios.digests += [_ratios(nodes_a[node], digest) for node, digest in nodes_b.items() if node in nodes_a]
     _decide(changes.kinds)

@@ -1,7 +1,6 @@
 """The digests of a fleet, found in folders that anybody may have written.
 
-Only regular files are read, no link is followed, and a folder that cannot be used is one row with its reason.
-"""
+Only regular files are read, no link is followed, and a folder that cannot be used is one row with its reason."""
 
 import hashlib
 import multiprocessing
@@ -38,8 +37,7 @@ def _read_regular(file: str, most: int) -> bytes:
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise InputError(f"{name} is no regular file" if os.path.islink(file)
-                         else f"{name}: {error.strerror}") from error
+        raise InputError(f"{name} is no regular file" if os.path.islink(file) else f"{name}: {error.strerror}") from error
     with open(descriptor, "rb") as content:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -61,13 +59,10 @@ def _value_in(lines: List[str], key: str) -> str:
 
 
 def exported(folder: Path, form: str, *options: str, quiet: bool = False) -> Tuple[bytes, int]:
-    """What `roof export FOLDER --format FORM` writes, and its exit status: 1 for a folder that is damaged or not
-    finished, which it names.
+    """What `roof export FOLDER --format FORM` writes, and its exit status: 1 for a folder that is damaged or not finished, which it names.
 
-    `quiet`: raises InputError with what it says instead.
-    """
-    done = subprocess.run([program(), "export", str(folder), "--format",
-                          form, *options], capture_output=True, check=False)
+    `quiet`: raises InputError with what it says instead."""
+    done = subprocess.run([program(), "export", str(folder), "--format", form, *options], capture_output=True, check=False)
     said = done.stderr.decode("utf-8", "replace")
     if done.returncode and (quiet or done.returncode != 1):
         raise InputError((said.splitlines() or ["it cannot be read"])[0].replace("roof: ", "", 1))
@@ -76,8 +71,7 @@ def exported(folder: Path, form: str, *options: str, quiet: bool = False) -> Tup
 
 
 def _read_some(places: List[Tuple[str, bool]]) -> List[Union[Tuple[Digest, str], str]]:
-    """The digest of each folder with its last checksum, or why it cannot be used. With a place: whether it has a
-    machine.yaml."""
+    """The digest of each folder with its last checksum, or why it cannot be used. With a place: whether it has a machine.yaml."""
     reader, read = Reader(), []  # type: ignore[var-annotated]
     for place, has_machine in places:
         try:
@@ -140,8 +134,7 @@ class _Search:
             self.fleet.damaged[node] = reason
 
     def _make(self, place: Path, files) -> None:
-        """The digest of a folder without one, which is kept where the folder can be written; none of a run of training
-        steps."""
+        """The digest of a folder without one, which is kept where the folder can be written; none of a run of training steps."""
         size = 0
         for name in files:
             try:
@@ -163,8 +156,7 @@ class _Search:
                  quiet=True)  # fails in a folder that can only be read
 
     def digests(self) -> List[Digest]:
-        """In their order. A copy in another folder counts once, and is named: it may stand in the place of another
-        node's."""
+        """In their order. A copy in another folder counts once, and is named: it may stand in the place of another node's."""
         for (place, _), read in zip(self.with_digest, _read_all(self.with_digest)):
             if isinstance(read, str):
                 self._refuse(place, read)
@@ -201,9 +193,8 @@ def read_fleet(folders: List[str]) -> Fleet:
     fleet.refused.sort()
     cut = sum("left out" in digest.facts for digest in fleet.digests)
     if cut:
-        fleet.notes.append(
-    f"{cut} of {len(fleet.digests)} digests {'lacks' if cut == 1 else 'lack'} rates that did not fit, which are not "
-    "judged: see `left out` there. The run makes a whole one where digest.csv is deleted.")
+        fleet.notes.append(f"{cut} of {len(fleet.digests)} digests {'lacks' if cut == 1 else 'lack'} rates that did not fit, which are not "
+                           "judged: see `left out` there. The run makes a whole one where digest.csv is deleted.")
     return fleet
 
 
@@ -215,8 +206,7 @@ def _hidden(names: Iterable[str], stem: str) -> Dict[str, str]:
 
 def anonymise(fleets: List[Fleet]) -> None:
     """Other names for nodes, the values of facts of expected nodes, and folders. A node has one name in all fleets."""
-    names = {name for fleet in fleets for digest in fleet.digests for name in (
-        digest.node, *" ".join(digest.links.names).split())}
+    names = {name for fleet in fleets for digest in fleet.digests for name in (digest.node, *" ".join(digest.links.names).split())}
     names |= {node for fleet in fleets for node in (*fleet.expected, *fleet.damaged)}
     nodes = _hidden(names, "node")
     values: Dict[str, set] = {}
@@ -231,7 +221,6 @@ def anonymise(fleets: List[Fleet]) -> None:
             links = tuple(" ".join(nodes[end] for end in name.split(" ")) for name in digest.links.names)
             digest.links = digest.links._replace(names=links)
         fleet.digests.sort(key=Digest.key)
-        fleet.expected = {nodes[node]: {key: hidden[key][value] for key, value in facts.items()}
-                                                                                              for node, facts in fleet.expected.items()}
+        fleet.expected = {nodes[node]: {key: hidden[key][value] for key, value in facts.items()} for node, facts in fleet.expected.items()}
         fleet.refused = [("a folder", "left out: it may hold names") for _ in fleet.refused]
         fleet.damaged = {nodes[node]: "its folder cannot be used" for node in fleet.damaged}

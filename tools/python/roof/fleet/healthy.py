@@ -1,9 +1,6 @@
-"""How far from the others a healthy machine lies by chance, when middle and scatter are those of the others and so
-uncertain themselves.
+"""How far from the others a healthy machine lies by chance, when middle and scatter are those of the others and so uncertain themselves.
 
-By simulation: no cut-off comes from a textbook. Scatter with long tails is a mixture, weighted by what the distances of
-the fleet show.
-"""
+By simulation: no cut-off comes from a textbook. Scatter with long tails is a mixture, weighted by what the distances of the fleet show."""
 
 import math
 from typing import Dict, Tuple
@@ -13,9 +10,8 @@ from scipy.special import ndtr
 
 from roof.fleet.scale import SQUARE, Pooled, inverse_trigamma, scale, winsorized_square
 
-#: Forms of scatter, after the normal one: Student's of these degrees of freedom, and normal scatter of which a share of
-#: the values scatters
-#: by several times as much.
+#: Forms of scatter, after the normal one: Student's of these degrees of freedom, and normal scatter of which a share of the values scatters by
+#: several times as much.
 DEGREES = np.array([20, 10, 6, 4.5, 3.5, 2.75, 2.25])
 SHARES = ((0.01, 4), (0.01, 10), (0.05, 4), (0.05, 10))
 FORMS = 1 + len(DEGREES) + len(SHARES)
@@ -52,8 +48,7 @@ def _student(degrees: float) -> Tuple[np.ndarray, np.ndarray]:
     return _mixture(np.exp(u[kept]), weights[kept] / weights[kept].sum())
 
 
-MIXTURES = [_student(degrees) for degrees in DEGREES] + [_mixture([1, times], [1 - share, share])
-                     for share, times in SHARES]
+MIXTURES = [_student(degrees) for degrees in DEGREES] + [_mixture([1, times], [1 - share, share]) for share, times in SHARES]
 
 
 class SimulatedGroups:
@@ -71,8 +66,7 @@ class SimulatedGroups:
 
 
 class Healthy:
-    """The distances z of healthy machines from the middle of the n - 1 others, in standard deviations as they are
-    estimated."""
+    """The distances z of healthy machines from the middle of the n - 1 others, in standard deviations as they are estimated."""
 
     def __init__(self, groups: SimulatedGroups, pooled: Pooled):
         variance = groups.variance
@@ -83,8 +77,7 @@ class Healthy:
                 return chance.gamma(freedom / 2, 2 / freedom, len(variance)) if freedom > 0 else 1.0
 
             own = 1 / shares(pooled.freedom)
-            variance = (pooled.freedom * shares(pooled.certainty) / own + \
-                        groups.freedom * variance) / (pooled.freedom + groups.freedom)
+            variance = (pooled.freedom * shares(pooled.certainty) / own + groups.freedom * variance) / (pooled.freedom + groups.freedom)
         normal = ndtr(groups.middle - PLACES[:, None] * np.sqrt(variance)).mean(-1)
         with np.errstate(divide="ignore"):
             self.logs = np.empty((FORMS, len(PLACES)))
@@ -92,18 +85,15 @@ class Healthy:
             for form, (deviations, weights) in enumerate(MIXTURES, 1):
                 beyond = np.exp(np.interp(PLACES[:, None] / deviations, PLACES, self.logs[0])) @ weights
                 self.logs[form] = np.maximum(LOWEST, np.log(beyond))
-        # The logarithms of the chances of each bin: of a healthy machine, and of one of which few or many quantities
-        # are slow.
+        # The logarithms of the chances of each bin: of a healthy machine, and of one of which few or many quantities are slow.
         beyond = np.array([np.exp(np.interp(BINS, PLACES, logs)) for logs in self.logs]).T
         beyond[0] = 0.5
         chances = np.maximum(1e-300, beyond[:-1] - beyond[1:])
         slow = (np.diff(np.log(np.clip(BINS, *SLOW))) / math.log(SLOW[1] / SLOW[0]))[:, None]
-        self.likelihood = np.log(np.stack([chances] + [(1 - share) * chances + \
-                                 share * slow for share in (1 / 30, 1 / 3)]))
+        self.likelihood = np.log(np.stack([chances] + [(1 - share) * chances + share * slow for share in (1 / 30, 1 / 3)]))
 
     def chance(self, z, tails: np.ndarray = NORMAL) -> np.ndarray:
-        """That a healthy machine lies at `z` or lower; 0.5 for z above 0. `tails`: the weights of the forms, for all or
-        for each z."""
+        """That a healthy machine lies at `z` or lower; 0.5 for z above 0. `tails`: the weights of the forms, for all or for each z."""
         z = np.asarray(z, dtype=float)
         beyond = np.stack([np.exp(np.interp(-z, PLACES, logs)) for logs in self.logs], axis=-1)
         return np.where(z >= 0, 0.5, np.minimum(0.5, (beyond * tails).sum(-1)))
@@ -136,18 +126,15 @@ class Tables:
         places = [math.floor(math.log(f) / step) if f > 0 else none for f in (pooled.freedom, pooled.certainty)]
         key = (groups.n, *places)
         if key not in self._healthy:
-            self._healthy[key] = Healthy(groups, Pooled(
-                1, *(0.0 if place == none else math.exp(place * step) for place in places)))
+            self._healthy[key] = Healthy(groups, Pooled(1, *(0.0 if place == none else math.exp(place * step) for place in places)))
         return self._healthy[key]
 
 
 class TailCounts:
     """Weighs the forms of scatter by the distances of all members of a group, for each member without its own low ones.
 
-    Nothing makes a machine faster, so what lies high is healthy. What lies low is scatter too, unless its member is
-    slow, which is one of twenty beforehand: several low rates of one member are a slow machine sooner than long tails;
-    single ones of many members are long tails.
-    """
+    Nothing makes a machine faster, so what lies high is healthy. What lies low is scatter too, unless its member is slow, which is one of twenty
+    beforehand: several low rates of one member are a slow machine sooner than long tails; single ones of many members are long tails."""
 
     def __init__(self, members: int):
         self.upper = np.zeros(FORMS)

@@ -1,13 +1,11 @@
-"""Drift: the ceilings of nodes over weeks. A node is compared with the fleet's median of the same week, so that a
-change of all nodes (a season, a driver, another revision of roof) is not taken for a change of one. The change of all
-is reported apart.
+"""Drift: the ceilings of nodes over weeks. A node is compared with the fleet's median of the same week, so that a change of all nodes (a season, a
+driver, another revision of roof) is not taken for a change of one. The change of all is reported apart.
 
 d is ln(node / median of the fleet's week). The statistic is the one-sided CUSUM
   C = max over t of (sum of the first t values of d - mean d) / (sigma sqrt(weeks)),   chance exp(-2 C²), Holm over all
 with sigma from the differences of successive weeks of all nodes: a node that goes down hardly moves it. These
 differences also show whether the scatter has tails (TailCounts). By as much as it may, d counts as 1.75 sigma from its
-median at most, so that no single week makes a drift.
-"""
+median at most, so that no single week makes a drift."""
 
 import datetime
 import math
@@ -135,13 +133,7 @@ class _Ceiling:
         change = -c * self.sigma * np.sqrt(weeks) * weeks / (before * (weeks - before))  # difference of the means
         since = self.of_week[nodes, self.d.shape[1] - weeks + before]
         chance = normal[nodes] * np.exp(-2 * c**2) + (1 - normal[nodes]) * np.exp(-2 * of_cut**2)
-        return {
-    "node": nodes,
-    "since": since,
-    "change": change,
-    "before": before,
-    "after": weeks - before,
-     "chance": chance}
+        return {"node": nodes, "since": since, "change": change, "before": before, "after": weeks - before, "chance": chance}
 
     def shifts(self, name: str, weeks: List[str]) -> List[FleetShift]:
         """The weeks in which most nodes changed materially, and certainly."""
@@ -155,8 +147,7 @@ class _Ceiling:
             # standard errors: no week of a healthy fleet's years
             half = 5 * math.sqrt(0.5 * math.pi * variance / len(changes))
             if abs(median) >= max(half, -MATERIAL):
-                found.append(FleetShift(name, weeks[self.weeks[k]], *(exp(median + e)
-                             for e in (0, -half, half)), len(changes)))
+                found.append(FleetShift(name, weeks[self.weeks[k]], *(exp(median + e) for e in (0, -half, half)), len(changes)))
         return found
 
 
@@ -191,12 +182,8 @@ def judge_history(fleet: Fleet) -> List[HistorySeries]:
     for number, (found, rates) in enumerate(series):
         nodes, found.weeks = (sorted(rates.index.unique(level)) for level in ("node", "week"))
         found.nodes = len(nodes)
-        ceilings = {
-    name: _Ceiling(
-        of.droplevel("ceiling").unstack("week").reindex(
-            index=nodes,
-            columns=found.weeks).to_numpy(float)) for name,
-             of in rates.groupby("ceiling")}
+        ceilings = {name: _Ceiling(of.droplevel("ceiling").unstack("week").reindex(index=nodes, columns=found.weeks).to_numpy(float)) for name,
+                    of in rates.groupby("ceiling")}
         counts = TailCounts(len(nodes))
         for ceiling in ceilings.values():
             ceiling.count(counts, tables)
@@ -212,8 +199,8 @@ def judge_history(fleet: Fleet) -> List[HistorySeries]:
     if "chance" in rows:
         for row in rows[holm(rows["chance"]) & (rows["change"] < MATERIAL).to_numpy()].itertuples():
             found = series[row.series][0]
-            found.drifts.append(NodeDrift(row.node, row.ceiling, found.weeks[int(row.since)], exp(
-                row.change), int(row.before), int(row.after), float(row.chance)))
+            found.drifts.append(NodeDrift(row.node, row.ceiling, found.weeks[int(row.since)], exp(row.change), int(row.before), int(row.after),
+                                          float(row.chance)))
     for (found, _), scatter in zip(series, scatters):
         found.visible = _visible_drop(*scatter, len(found.weeks), len(rows))
         found.drifts.sort(key=lambda drift: drift.ratio)

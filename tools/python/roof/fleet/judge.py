@@ -1,30 +1,20 @@
-"""Which nodes of a fleet are slow. Nodes are compared only with equal ones: of the same kind, by the same plan and
-revision."""
+"""Which nodes of a fleet are slow. Nodes are compared only with equal ones: of the same kind, by the same plan and revision."""
 
 import math
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Dict, List, NamedTuple, Tuple
 
 import numpy as np
-import pandas as pd
 
 from roof.fleet.folders import Fleet
 from roof.fleet.healthy import BEFORE, Tables, TailCounts
 from roof.fleet.members import RANK, JudgeOptions, Member, Membership, NodeCeiling, NodeFinding
 from roof.fleet.quantities import Quantity, ceilings_of, means_of
-from roof.fleet.quantity_judge import (
-    MEAN_OF_DAYS,
-    NEWEST,
-    OF_CEILINGS,
-    OF_MEANS,
-    OF_POPULATIONS,
-    SLOWER_DAYS,
-    CeilingFinding,
-    QuantityJudge,
-     Tests)
+from roof.fleet.quantity_judge import (MEAN_OF_DAYS, NEWEST, OF_CEILINGS, OF_MEANS, OF_POPULATIONS, SLOWER_DAYS, CeilingFinding, QuantityJudge, Tests)
 from roof.fleet.scale import exp
-from roof.fleet.scale import (ERROR, FEWEST_COMPARED, FEWEST_DRAINED, FOUND, MATERIAL, benjamini_hochberg,
-                              chance_of_difference, holm, pooled_scatter, ranks_of)
+from roof.fleet.scale import (ERROR, FEWEST_COMPARED, FEWEST_DRAINED, FOUND, MATERIAL, benjamini_hochberg, chance_of_difference, holm, pooled_scatter,
+                              ranks_of)
 
 SLOW_DAY = 0.01  #: the chance at which a day counts as slow for a node that is slow on some days only
 
@@ -81,13 +71,11 @@ def _pool(judges: List[QuantityJudge], view: str, independent: float, tables: Ta
     """Lets the scatters of all quantities say something about that of each, in one view."""
     all_ = [some for judge in judges for some in judge.compared if some.view == view]
     errors = [tables.groups(len(some.places) + 1) for some in all_]
-    pooled = pooled_scatter([some.group.variance for some in all_], [one.mean_log for one in errors], [
-                            one.freedom for one in errors], independent)
+    pooled = pooled_scatter([some.group.variance for some in all_], [one.mean_log for one in errors], [one.freedom for one in errors], independent)
     for some in all_ if pooled.freedom > 0 else ():
         simulated = tables.groups(len(some.places))
         if some.group.least_variance() <= simulated.largest * pooled.variance:
-            some.pooled, some.freedom, some.healthy = pooled, simulated.freedom, tables.healthy(
-                len(some.places), pooled)
+            some.pooled, some.freedom, some.healthy = pooled, simulated.freedom, tables.healthy(len(some.places), pooled)
 
 
 def _tails(judges: List[QuantityJudge], before: np.ndarray) -> Dict[str, np.ndarray]:
@@ -125,18 +113,13 @@ def _compare_nodes(group: FleetGroup, members: List[Member], tests: Tests) -> Li
     group.ceilings = [judge.finding for judge in judges + of_means]
     for quantity in quantities:
         for i in quantity.without:
-            members[i].finding.ceilings.append(
-    NodeCeiling(
-        quantity.name,
-        "missing",
-         reason="the node's digest lacks it"))
+            members[i].finding.ceilings.append(NodeCeiling(quantity.name, "missing", reason="the node's digest lacks it"))
     for member, number in zip(members, judged):
         if RANK[member.finding.finding] < RANK["not judged"] and 2 * number <= len(quantities):
             few = f"{len(members)} {'node' if len(members) == 1 else 'nodes'} of its kind, plan and revision " \
                   f"{'is' if len(members) == 1 else 'are'} too few to tell"
             some = f"{number} of {len(quantities)} ceilings can be compared: the others are lower bounds or lacking"
-            member.finding.finding, member.finding.reason = "not judged", few if len(
-                members) < FEWEST_COMPARED else some
+            member.finding.finding, member.finding.reason = "not judged", few if len(members) < FEWEST_COMPARED else some
     return quantities
 
 
@@ -160,32 +143,23 @@ def _found(low, slow: bool, on_another_day: bool) -> NodeCeiling:
         reason = f"slow on {_slow_days(low)} of {others + 1} days"
     elif low.is_bound:
         reason = "disturbed each time, and far below the others" if slow else "the rate is only a lower bound"
-    return NodeCeiling(low.ceiling.name,
-    "slow" if slow else "undecided",
-    *(exp(part - low.median) for part in (low.x,
-    low.low,
-    low.high)),
-    chance=float(low.chance),
-    days=int(low.days),
-    on_another_day=on_another_day,
-     reason=reason)
+    return NodeCeiling(low.ceiling.name, "slow" if slow else "undecided", *(exp(part - low.median) for part in (low.x, low.low, low.high)),
+                       chance=float(low.chance), days=int(low.days), on_another_day=on_another_day, reason=reason)
 
 
 def _decide(tests: Tests) -> None:
     """Makes the lists over all groups, and puts what they hold into the findings."""
-    lows = pd.concat(tests.low, ignore_index=True) if tests.low else pd.DataFrame({"is_mean": []})
-    for is_mean, error in ((False, OF_CEILINGS), (True, OF_MEANS)):
-        rows, number = lows[lows["is_mean"] == is_mean], tests.number[is_mean]
-        if rows.empty:
-            continue
+    lows = {name: np.concatenate([part[name] for part in tests.low]) for name in (tests.low[0] if tests.low else ())}
+    for is_mean, error in ((False, OF_CEILINGS), (True, OF_MEANS)) if lows else ():
+        rows, number = {name: column[lows["is_mean"] == is_mean] for name, column in lows.items()}, tests.number[is_mean]
         by_holm = holm(rows["chance"], number, error)
         listed = benjamini_hochberg(rows["chance"], number, error) & (rows["view"] != SLOWER_DAYS)
-        reaches = rows["is_wide"] & (rows["is_bound"] | (rows["chance_of_low"] * number <= error))
-        rows = rows.assign(by_holm=by_holm)[by_holm | listed | reaches]
-        shown = (listed | reaches)[rows.index]
-        slow = [row.by_holm and _is_slow(row) for row in rows.itertuples()]
+        shown = listed | rows["is_wide"] & (rows["is_bound"] | (rows["chance_of_low"] * number <= error))
+        kept = np.flatnonzero(by_holm | shown)
+        found_low = [SimpleNamespace(**{name: column[k] for name, column in rows.items()}) for k in kept]
+        slow = [bool(is_certain) and _is_slow(row) for is_certain, row in zip(by_holm[kept], found_low)]
         found = max(1, sum(slow))
-        for row, is_slow, is_shown in zip(rows.itertuples(), slow, shown):
+        for row, is_slow, is_shown in zip(found_low, slow, shown[kept]):
             again = bool((np.asarray(row.others) * found <= error).any())
             is_slow = is_slow and (again or not row.is_bound)  # a bound's rate may be higher: one day tells nothing
             if is_slow or is_shown:
@@ -211,8 +185,8 @@ def _finish(node: NodeFinding, ceilings: Dict[str, CeilingFinding]) -> None:
 
 
 def _associations(ceilings: List[Quantity], members: List[Member]) -> List[Association]:
-    """Every value of every fact against all other nodes, corrected by Holm's method for all of them. Those that differ
-    materially, the largest difference first; none for fewer than 12 nodes."""
+    """Every value of every fact against all other nodes, corrected by Holm's method for all of them. Those that differ materially, the largest
+    difference first; none for fewer than 12 nodes."""
     if len(members) < FEWEST_DRAINED:
         return []
     facts = sorted({fact for member in members for fact in member.facts})
@@ -235,27 +209,19 @@ def _associations(ceilings: List[Quantity], members: List[Member]) -> List[Assoc
             for code in np.flatnonzero(told & (chances <= ERROR)):
                 ratio = exp(np.median(x[some == code]) - np.median(x[some != code]))
                 if abs(math.log(ratio)) >= -MATERIAL:
-                    found.append(
-    Association(
-        fact, str(
-            texts[code]), ceiling.name, int(
-                numbers[code]), ratio, float(
-                    chances[code])))
+                    found.append(Association(fact, str(texts[code]), ceiling.name, int(numbers[code]), ratio, float(chances[code])))
     kept = holm([one.chance for one in found], tests)
-    return sorted((one for one, is_kept in zip(found, kept) if is_kept),
-                  key=lambda one: -round(abs(math.log(one.ratio)), 9))
+    return sorted((one for one, is_kept in zip(found, kept) if is_kept), key=lambda one: -round(abs(math.log(one.ratio)), 9))
 
 
 def _add_notes(findings: Findings, membership: Membership) -> None:
     if not findings.groups and not findings.aside:
         findings.notes.append("There is no digest of ceilings: nothing was judged.")
     if any(c.nodes and not c.day_to_day for group in findings.groups for c in group.ceilings):
-        findings.notes.append(
-    "An interval covers one visit of a node. How much a node differs from day to day is not in it, so it is too "
-    "narrow; ten nodes with digests of three days each would tell.")
+        findings.notes.append("An interval covers one visit of a node. How much a node differs from day to day is not in it, so it is too "
+                              "narrow; ten nodes with digests of three days each would tell.")
     if findings.groups and all(len(member.days) < 2 for members in membership.groups.values() for member in members):
-        findings.notes.append(
-            "No node has digests of two days: nothing is to be drained before a second measurement on another day.")
+        findings.notes.append("No node has digests of two days: nothing is to be drained before a second measurement on another day.")
 
 
 def judge(fleet: Fleet, options: JudgeOptions = JudgeOptions()) -> Findings:
@@ -273,18 +239,15 @@ def judge(fleet: Fleet, options: JudgeOptions = JudgeOptions()) -> Findings:
             _finish(node, ceilings)
             seen.add(node.node)
     seen.update(node.node for node in findings.aside)
-    findings.aside += [NodeFinding(node, "missing", "expected, and there is no digest")
-                                   for node in fleet.expected if node not in seen]
+    findings.aside += [NodeFinding(node, "missing", "expected, and there is no digest") for node in fleet.expected if node not in seen]
     _add_notes(findings, membership)
     return findings
 
 
 def status_of(findings: Findings, has_links: bool = False) -> int:
-    """1 if a node is slow, of a slower population or of a changed kind, or a rate is implausible; else 2 if a node was
-    not judged, is missing or undecided, a folder cannot be used, or there is no node; else 0. `has_links`: links were
-    judged, so that nodes need not be."""
-    worst = max([RANK[node.finding] for nodes in (findings.aside, *(group.nodes for group in findings.groups))
-                for node in nodes], default=0)
+    """1 if a node is slow, of a slower population or of a changed kind, or a rate is implausible; else 2 if a node was not judged, is missing or
+    undecided, a folder cannot be used, or there is no node; else 0. `has_links`: links were judged, so that nodes need not be."""
+    worst = max([RANK[node.finding] for nodes in (findings.aside, *(group.nodes for group in findings.groups)) for node in nodes], default=0)
     if findings.refused or (not findings.groups and not has_links):
         worst = max(worst, RANK["not judged"])
     return 1 if worst >= RANK["implausible"] else 0 if worst == 0 else 2
@@ -292,6 +255,6 @@ def status_of(findings: Findings, has_links: bool = False) -> int:
 
 def nodes_to_retest(findings: Findings) -> List[str]:
     """Sorted: all that are not fine, but for those to be drained, and those of which a digest or folder is damaged."""
-    nodes = {node.node for found in (findings.aside, *(group.nodes for group in findings.groups)) for node in found
-             if node.finding != "fine" and not node.drain}
+    nodes = {node.node for found in (findings.aside, *(group.nodes for group in findings.groups)) for node in found if node.finding != "fine"
+             and not node.drain}
     return sorted(nodes | set(findings.damaged))

@@ -1,10 +1,8 @@
 """The links between nodes, measured pair by pair.
 
-A slow node or its cable has only slow links; the links of nodes behind a slow switch are slow to the others and not
-among themselves; and a link may be slow alone: ln(rate of a link) = m + node_i + node_j + link_ij, by robust means,
-which a few slow links do not move. Slow nodes are joined to an uplink if a link among them is as fast as others, or if
-they are all the nodes with a fact in common.
-"""
+A slow node or its cable has only slow links; the links of nodes behind a slow switch are slow to the others and not among themselves; and a link may
+be slow alone: ln(rate of a link) = m + node_i + node_j + link_ij, by robust means, which a few slow links do not move. Slow nodes are joined to an
+uplink if a link among them is as fast as others, or if they are all the nodes with a fact in common."""
 
 import math
 from dataclasses import dataclass, field
@@ -17,7 +15,7 @@ from roof.fleet.healthy import Healthy, Tables
 from roof.fleet.quantities import logs_of
 from roof.fleet.scale import exp
 from roof.fleet.scale import ERROR, FEWEST_COMPARED, FOUND, MATERIAL, Group, Pooled, holm, scale
-from roof.fleet.tables import how_many
+from roof.texts import how_many
 
 NODE, UPLINK, LINK = "node", "links between nodes and others", "link"
 
@@ -147,24 +145,18 @@ def _slow_part(links: _Links, nodes: List[int], slow: np.ndarray, chances: np.nd
     links.rest[inside] = links.x[inside] - links.median
     others = links.ends[across][~is_in[across]]
     outside = links.x[across] - links.median - np.where(slow[others], links.effects[others], 0)
-    found = SlowLinks(
-    UPLINK if len(nodes) > 1 else NODE, [
-        links.names[i] for i in nodes], exp(
-            np.median(outside)) if len(outside) else 1.0, int(
-                across.sum()), float(
-                    chances[nodes].min()), links.shared_fact(nodes))
+    found = SlowLinks(UPLINK if len(nodes) > 1 else NODE, [links.names[i] for i in nodes], exp(np.median(outside)) if len(outside) else 1.0,
+                      int(across.sum()), float(chances[nodes].min()), links.shared_fact(nodes))
     if len(nodes) > 1:
-        found.remark = ("no link among them was measured" if not inside.any() else
-                        "the links among them are slow too" if np.median(links.rest[inside]) < MATERIAL else
-                        "the links among them are fast")
+        found.remark = ("no link among them was measured" if not inside.any() else "the links among them are slow too"
+                        if np.median(links.rest[inside]) < MATERIAL else "the links among them are fast")
     elif not is_only and not slow[others].any():  # a link to another slow node shows that they have two reasons
         found.remark = "or a switch: no link to another slow node was measured"
     return found
 
 
 def _find_slow_links(links: _Links, tables: Tables, findings: LinkFindings) -> None:
-    """Links that are slow beyond their nodes, and, if the links form two populations, the nodes between which they are
-    slow."""
+    """Links that are slow beyond their nodes, and, if the links form two populations, the nodes between which they are slow."""
     group = Group(links.rest / links.spread, np.zeros(len(links.rest)))
     healthy = tables.healthy(group.size)
     findings.scatter, findings.visible_link = group.scatter, _visible(group, healthy)
@@ -175,8 +167,7 @@ def _find_slow_links(links: _Links, tables: Tables, findings: LinkFindings) -> N
     chances = _chances(group, healthy)
     for k in np.flatnonzero(holm(chances) & (links.rest < MATERIAL)):
         a, b = links.ends[k]
-        findings.slow.append(SlowLinks(LINK, [links.names[a], links.names[b]], exp(
-            links.rest[k]), 1, float(chances[k]), links.shared_fact([a, b])))
+        findings.slow.append(SlowLinks(LINK, [links.names[a], links.names[b]], exp(links.rest[k]), 1, float(chances[k]), links.shared_fact([a, b])))
 
 
 def _find_halves(links: _Links, slow: np.ndarray, fast: np.ndarray, findings: LinkFindings) -> None:
@@ -187,26 +178,18 @@ def _find_halves(links: _Links, slow: np.ndarray, fast: np.ndarray, findings: Li
             _joined(part, a, b)
     ratio, parts = exp(np.median(links.x[slow]) - np.median(links.x[fast])), sorted(set(part))
     if len(parts) == 1:
-        findings.slow.append(
-    SlowLinks(
-        LINK,
-        [],
-        ratio,
-        len(slow),
-        1.0,
-        "",
-         "two populations of links, which divide no nodes"))
+        findings.slow.append(SlowLinks(LINK, [], ratio, len(slow), 1.0, "", "two populations of links, which divide no nodes"))
         return
     for one in parts[:1] if len(parts) == 2 else parts:  # of two parts the links are the same
         nodes = [i for i, of_node in enumerate(part) if of_node == one]
         is_in = np.isin(links.ends, nodes)
-        findings.slow.append(SlowLinks(UPLINK, [links.names[i] for i in nodes], ratio, int(
-            (is_in[:, 0] != is_in[:, 1]).sum()), 1.0, links.shared_fact(nodes), "the links among them are fast"))
+        findings.slow.append(SlowLinks(UPLINK, [links.names[i] for i in nodes], ratio, int((is_in[:, 0] != is_in[:, 1]).sum()), 1.0,
+                                       links.shared_fact(nodes), "the links among them are fast"))
 
 
 def judge_links(fleet: Fleet) -> List[LinkFindings]:
-    """The links of all digests by one plan and revision together; each is the mean of its measurements. Needs six
-    nodes, and twice as many links as nodes."""
+    """The links of all digests by one plan and revision together; each is the mean of its measurements. Needs six nodes, and twice as many links as
+    nodes."""
     groups: Dict[Tuple[str, str], Dict[Tuple[str, str], List[Tuple[float, float]]]] = {}
     for digest in fleet.digests:
         if not digest.links.names:

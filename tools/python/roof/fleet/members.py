@@ -1,5 +1,4 @@
-"""Who is compared with whom: the digests of each node by day, the groups of equal nodes, and the nodes that cannot be
-judged as they are."""
+"""Who is compared with whom: the digests of each node by day, the groups of equal nodes, and the nodes that cannot be judged as they are."""
 
 import math
 import re
@@ -14,18 +13,8 @@ from roof.fleet.digests import Digest, seconds_of
 from roof.fleet.folders import Fleet
 
 #: Of a node, or of a ceiling of a node, in rising order: the last counts where several are true (`roof help fleet`).
-FINDINGS = (
-    "fine",
-    "undecided",
-    "not judged",
-    "too old",
-    "from the future",
-    "twice",
-    "missing",
-    "implausible",
-    "slower population",
-    "changed kind",
-     "slow")
+FINDINGS = ("fine", "undecided", "not judged", "too old", "from the future", "twice", "missing", "implausible", "slower population", "changed kind",
+            "slow")
 RANK = {finding: rank for rank, finding in enumerate(FINDINGS)}
 HOUR, DAY = 3600.0, 86400.0
 ANOTHER_DAY = 23 * HOUR  #: so much later: a daily job may begin a little earlier, and midnight makes no second day
@@ -61,8 +50,7 @@ class NodeFinding:
 
 @dataclass
 class Member:
-    """A node in a group. `days`: the newest digest of each day, in the order of time, all by the group's plan and
-    revision."""
+    """A node in a group. `days`: the newest digest of each day, in the order of time, all by the group's plan and revision."""
 
     days: List[Digest]
     facts: Dict[str, str]
@@ -103,17 +91,12 @@ def has_lost(less: str, more: str) -> bool:
 
 def _contradict(a: Digest, b: Digest) -> bool:
     """Whether two digests of one day cannot be of one machine, or of one that did not change."""
-    if a.kind != b.kind or any(a.facts[f] != b.facts[f]
-                               for f in ("BIOS", "memory", "microcode") if f in a.facts and f in b.facts):
+    if a.kind != b.kind or any(a.facts[f] != b.facts[f] for f in ("BIOS", "memory", "microcode") if f in a.facts and f in b.facts):
         return True
     places = {name: k for k, name in enumerate(a.ceilings.names) if np.isfinite(a.ceilings.high[k])}
-    common = [
-    (places[name], k) for k, name in enumerate(
-        b.ceilings.names) if name in places and np.isfinite(
-            b.ceilings.high[k])]
+    common = [(places[name], k) for k, name in enumerate(b.ceilings.names) if name in places and np.isfinite(b.ceilings.high[k])]
     x, y = a.ceilings, b.ceilings
-    differ = sum((y.high[j] < x.low[i] or x.high[i] < y.low[j]) and abs(
-        math.log(y.value[j] / x.value[i])) > 0.1 for i, j in common)
+    differ = sum((y.high[j] < x.low[i] or x.high[i] < y.low[j]) and abs(math.log(y.value[j] / x.value[i])) > 0.1 for i, j in common)
     return 2 * differ > len(common)
 
 
@@ -132,10 +115,7 @@ class Membership:
             if not digest.ceilings.names:
                 continue
             if digest.seconds > now + DAY:
-                self._remark(
-    digest.node,
-    "from the future",
-     f"a digest is dated {digest.time[:16]}, after today; it is set aside")
+                self._remark(digest.node, "from the future", f"a digest is dated {digest.time[:16]}, after today; it is set aside")
             else:
                 of_node.setdefault((digest.plan, digest.node), []).append(digest)
         for digests in of_node.values():
@@ -180,11 +160,8 @@ class Membership:
             later = days[-1] if days else newest
             is_other_day = later.seconds - digest.seconds >= ANOTHER_DAY
             if not is_other_day and digest is not newest and later is newest and _contradict(newest, digest):
-                self._remark(
-    newest.node,
-    "twice",
-    f"digests of {digest.time[:16]} and {newest.time[:16]} contradict each other: two machines "
-    "of one name, or a change")
+                self._remark(newest.node, "twice", f"digests of {digest.time[:16]} and {newest.time[:16]} contradict each other: two machines "
+                             "of one name, or a change")
             if (digest.kind, digest.revision) == (newest.kind, newest.revision) and (not days or is_other_day):
                 days.append(digest)
         facts = {**newest.facts, **self._expected.get(newest.node, {})}
@@ -209,10 +186,7 @@ class Membership:
                 if (now, other) not in lost:
                     lost[now, other] = has_lost(now, other)
                 if lost[now, other] or other in before:
-                    self._remark(
-    node,
-    "changed kind",
-     f"{now}, and {number} {'node' if number == 1 else 'nodes'} have {other}")
+                    self._remark(node, "changed kind", f"{now}, and {number} {'node' if number == 1 else 'nodes'} have {other}")
 
 
 def newest_of(digests: List[Digest]) -> Optional[Digest]:

@@ -1,5 +1,5 @@
-"""What of a group's nodes is compared: each ceiling, and the mean of the ceilings of one kind of a device (memory,
-cache, compute, link, latency), which shows a small difference that all of them have."""
+"""What of a group's nodes is compared: each ceiling, and the mean of the ceilings of one kind of a device (memory, cache, compute, link, latency),
+which shows a small difference that all of them have."""
 
 import re
 from collections import Counter
@@ -14,8 +14,7 @@ from roof.fleet.scale import MATERIAL, MATERIAL_MEAN, Group, errors_in_half_widt
 
 
 class Logs(NamedTuple):
-    """Rates on the scale of ln, an array each; NaN where a rate lacks. `variance`: of the interval; infinite of a lower
-    bound."""
+    """Rates on the scale of ln, an array each; NaN where a rate lacks. `variance`: of the interval; infinite of a lower bound."""
 
     x: np.ndarray
     variance: np.ndarray
@@ -59,8 +58,7 @@ class Quantity:
     members: np.ndarray  #: with a rate that is no lower bound, rising
     newest: Logs  #: theirs; of a mean x and variance alone
     joined: int = 1  #: ceilings
-    #: [member, day]: x and variance, the newest last, after NaN where there are fewer; None where no member has several
-    #: days
+    #: [member, day]: x and variance, the newest last, after NaN where there are fewer; None where no member has several days
     days: Optional[Tuple[np.ndarray, np.ndarray]] = None
     bounds: np.ndarray = field(default_factory=lambda: np.array([], dtype=int))  #: members with a lower bound
     bound_logs: Optional[Logs] = None
@@ -100,8 +98,8 @@ def ceilings_of(members: List[Member]) -> List[Quantity]:
     for c, name in enumerate(names):
         has = np.flatnonzero(~np.isnan(newest.x[:, c]) & ~is_bound[:, c])
         bounds = np.flatnonzero(is_bound[:, c])
-        quantity = Quantity(name, units[name], MATERIAL, has, newest.at(has, c), bounds=bounds,
-                            bound_logs=newest.at(bounds, c), without=np.flatnonzero(np.isnan(newest.x[:, c])))
+        quantity = Quantity(name, units[name], MATERIAL, has, newest.at(has, c), bounds=bounds, bound_logs=newest.at(bounds, c),
+                            without=np.flatnonzero(np.isnan(newest.x[:, c])))
         if days is not None:
             quantity.days = to_the_right(days[0][has, :, c], days[1][has, :, c])
             quantity.bound_days = days[2][bounds, :-1, c]
@@ -116,25 +114,19 @@ def kind_of_ceiling(name: str) -> str:
         return ""
     if words[1] != "bandwidth":
         return f"{words[0]} {words[1]}"
-    return words[0] + (" memory" if words[2] ==
-                       "DRAM" else " cache" if re.fullmatch("core|L[1-7]", words[2]) else " link")
+    return words[0] + (" memory" if words[2] == "DRAM" else " cache" if re.fullmatch("core|L[1-7]", words[2]) else " link")
 
 
 def means_of(ceilings: List[Quantity], groups: List[Optional[Group]], members: int) -> List[Quantity]:
     """The means over the ceilings of each kind that has two or more with a group.
 
-    Each ceiling counts by one over its variance; for a member that lacks some, the variance of the rest is larger.
-    """
+    Each ceiling counts by one over its variance; for a member that lacks some, the variance of the rest is larger."""
     kinds: Dict[str, List[int]] = {}
     for c, ceiling in enumerate(ceilings):
         if kind_of_ceiling(ceiling.name) and groups[c] is not None:
             kinds.setdefault(kind_of_ceiling(ceiling.name), []).append(c)
-    return [
-    _mean(
-        f"{kind}, mean of {len(of_kind)}", [
-            ceilings[c] for c in of_kind], [
-                groups[c] for c in of_kind], members) for kind, of_kind in sorted(
-                    kinds.items()) if len(of_kind) > 1]
+    return [_mean(f"{kind}, mean of {len(of_kind)}", [ceilings[c] for c in of_kind], [groups[c] for c in of_kind], members) for kind,
+            of_kind in sorted(kinds.items()) if len(of_kind) > 1]
 
 
 def _mean(name: str, ceilings: List[Quantity], groups: List[Group], members: int) -> Quantity:

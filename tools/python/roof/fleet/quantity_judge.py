@@ -2,10 +2,9 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
-import pandas as pd
 
 from roof.fleet.healthy import Healthy, Tables
 from roof.fleet.members import Member, NodeCeiling
@@ -39,8 +38,7 @@ class CeilingFinding:
 
 
 class Compared:
-    """Some members' rates of one quantity, which are compared with each other. `places`: in the quantity; `days`: of
-    which each is the mean."""
+    """Some members' rates of one quantity, which are compared with each other. `places`: in the quantity; `days`: of which each is the mean."""
 
     def __init__(self, view: str, places: np.ndarray, group: Group, tables: Tables, days=1):
         self.view, self.places, self.group = view, places, group
@@ -52,12 +50,11 @@ class Compared:
 
 
 class Tests:
-    """What is decided over all groups together: rates that may be low, a table row each, and the number of all
-    tests."""
+    """What is decided over all groups together: rates that may be low, a table row each, and the number of all tests."""
 
     def __init__(self) -> None:
         self.tables = Tables()
-        self.low: List[pd.DataFrame] = []
+        self.low: List[Dict[str, np.ndarray]] = []
         self.number = {False: 0, True: 0}  # of ceilings; of means
         self.visible: List[Tuple[bool, CeilingFinding, Healthy, np.ndarray, float, float, float]] = []
 
@@ -75,8 +72,7 @@ class QuantityJudge:
         self.has_rates = quantity.joined == 1
 
     def divide(self, chance: float) -> "QuantityJudge":
-        """Divides the members into populations, and makes what is compared. `chance`: of two populations in a healthy
-        group."""
+        """Divides the members into populations, and makes what is compared. `chance`: of two populations in a healthy group."""
         if not self.group.size:
             return self
         self.finding.median, self.finding.scatter = exp(self.group.median), self.group.scatter
@@ -107,42 +103,30 @@ class QuantityJudge:
     def _add(self, places: np.ndarray, finding: str, medians, reason: str) -> None:
         low, high = self._interval(places)
         for k, *ends in zip(places, *(np.exp(part - medians) for part in (self.group.x[places], low, high))):
-            self.members[self.quantity.members[k]].finding.ceilings.append(
-                NodeCeiling(self.finding.name, finding, *(float(end) for end in ends), reason=reason))
+            self.members[self.quantity.members[k]].finding.ceilings.append(NodeCeiling(self.finding.name, finding, *(float(end) for end in ends),
+                                                                                       reason=reason))
 
     def _add_populations(self, lower: np.ndarray, upper: np.ndarray) -> None:
         for places in (lower, upper):
             median = float(np.median(self.group.x[places]))
-            self.finding.populations.append((exp(median), sorted(
-                self.members[self.quantity.members[k]].finding.node for k in places)))
+            self.finding.populations.append((exp(median), sorted(self.members[self.quantity.members[k]].finding.node for k in places)))
         self._add(lower, "slower population", median, f"one of {len(lower)} slower nodes")
 
     def _compare(self, places: np.ndarray) -> None:
         if self.quantity.days is not None:
             self._compare_days(places)
-        group = self.group if len(places) == self.group.size else Group(
-            self.group.x[places], self.group.own_variance[places])
+        group = self.group if len(places) == self.group.size else Group(self.group.x[places], self.group.own_variance[places])
         self.compared.append(Compared(NEWEST, places, group, self.tests.tables))
 
     def _compare_days(self, places: np.ndarray) -> None:
-        """The mean over days, of nodes that have as many days as most or more; the mean over the slower half of the
-        last days, which shows a node that is slow on some days only."""
+        """The mean over days, of nodes that have as many days as most or more; the mean over the slower half of the last days, which shows a node
+        that is slow on some days only."""
         x, variance = (part[places] for part in self.quantity.days)
         days = (~np.isnan(x)).sum(1)
         some = days >= max(2.0, float(np.median(days)))
         if some.sum() >= FEWEST_COMPARED:
             own = np.maximum(_mean(variance[some], x[some]), self.day_variance or 0.0) / days[some]
-            self.compared.append(
-    Compared(
-        MEAN_OF_DAYS,
-        places[some],
-        Group(
-            _mean(
-                x[some],
-                x[some]),
-                own),
-                self.tests.tables,
-                 days[some]))
+            self.compared.append(Compared(MEAN_OF_DAYS, places[some], Group(_mean(x[some], x[some]), own), self.tests.tables, days[some]))
         usual = min(LAST_DAYS, int(np.median(days)))
         some = days >= usual
         if usual >= FEWEST_LAST_DAYS and some.sum() >= FEWEST_COMPARED:
@@ -171,11 +155,10 @@ class QuantityJudge:
         low, high = self._interval(most.places)
         variance = most.group.variance
         if most.pooled.freedom > 0:
-            variance = (most.pooled.freedom * most.pooled.variance + most.freedom * \
-                        variance) / (most.pooled.freedom + most.freedom)
+            variance = (most.pooled.freedom * most.pooled.variance + most.freedom * variance) / (most.pooled.freedom + most.freedom)
         first = tails[most.view][self.quantity.members[most.places[0]]]
-        self.tests.visible.append((not self.has_rates, self.finding, most.healthy, first, math.sqrt(variance),
-                                   float(np.median(0.5 * (high - low))), self.quantity.material))
+        self.tests.visible.append((not self.has_rates, self.finding, most.healthy, first, math.sqrt(variance), float(np.median(0.5 * (high - low))),
+                                   self.quantity.material))
 
     def _find_implausible(self, some: Compared, tails: np.ndarray) -> np.ndarray:
         """Whether each lies above the spec that the others state, and too high beside their rates to be chance."""
@@ -189,8 +172,7 @@ class QuantityJudge:
             found[at] = some.healthy.chance(-z, tails[at]) < ERROR / len(some.places)
             at = np.flatnonzero(found)
             self.tests.number[False] += len(at)
-            self._add(some.places[at], "implausible", some.group.medians_without()
-                      [at], "above the spec that the others' digests state")
+            self._add(some.places[at], "implausible", some.group.medians_without()[at], "above the spec that the others' digests state")
         return found
 
     def _test_some(self, some: Compared, i: np.ndarray, tails: np.ndarray) -> None:
@@ -201,12 +183,7 @@ class QuantityJudge:
         limit, deviation = median + self.quantity.material, np.sqrt(variance)
         rounds = np.zeros(len(i))
         if self.has_rates:  # the interval is that of rounds, not of days
-            rounds = np.where(
-    self.quantity.newest.variance[k] >= (
-        self.day_variance or 0.0),
-        self.quantity.newest.rounds[k] *
-        some.days[i],
-         0)
+            rounds = np.where(self.quantity.newest.variance[k] >= (self.day_variance or 0.0), self.quantity.newest.rounds[k] * some.days[i], 0)
         half = errors_in_half_width(rounds) * deviation
         low, high = x - half, x + half
         if some.view == NEWEST and self.day_variance is None:
@@ -218,41 +195,22 @@ class QuantityJudge:
             return
         i, k, tails = i[kept], k[kept], tails[i[kept]]
         low = low[kept]
-        self._add_low(
-    {
-        "member": self.quantity.members[k],
-        "view": some.view,
-        "is_bound": False,
-        "days": some.days[i],
-        "median": median[kept],
-        "x": x[kept],
-        "low": low,
-        "high": high[kept],
-        "newest": self.group.x[k],
-        "limit": limit[kept],
-        "chance": some.healthy.chance(
-            z[kept],
-            tails),
-            "is_wide": wide[kept],
-            "chance_of_low": some.healthy.chance(
-                some.distance(
-                    low,
-                    0.0,
-                    i),
-                    tails),
-                    "others": self._other_days(
-                        k,
-                         tails)})
+        self._add_low(member=self.quantity.members[k], view=some.view, is_bound=False, days=some.days[i], median=median[kept], x=x[kept], low=low,
+                      high=high[kept], newest=self.group.x[k], limit=limit[kept], chance=some.healthy.chance(z[kept], tails), is_wide=wide[kept],
+                      chance_of_low=some.healthy.chance(some.distance(low, 0.0, i), tails), others=self._other_days(k, tails))
 
-    def _add_low(self, columns: Dict) -> None:
-        columns["others"] = list(columns["others"])
-        columns["finding"] = [self.members[member].finding for member in columns["member"]]
-        columns["ceiling"] = [self.finding] * len(columns["finding"])
-        self.tests.low.append(pd.DataFrame(columns).assign(is_mean=not self.has_rates))
+    def _add_low(self, **columns: Any) -> None:
+        """A number or an array for each column; of `others` a row each."""
+        n = len(columns["member"])
+        columns.update(is_mean=not self.has_rates, finding=[self.members[member].finding for member in columns["member"]], ceiling=self.finding)
+        objects = {name: np.empty(n, dtype=object) for name in ("others", "finding", "ceiling")}
+        for name, found in objects.items():
+            found[:] = list(columns[name]) if name != "ceiling" else columns[name]
+        self.tests.low.append({**{name: np.broadcast_to(value, n) for name, value in columns.items() if name not in objects}, **objects})
 
     def _other_days(self, k: np.ndarray, tails: np.ndarray) -> np.ndarray:
-        """The chances of the same on the last days before the newest, each by itself among the nodes' newest rates; 1
-        of a day that is not low, and NaN where there is none."""
+        """The chances of the same on the last days before the newest, each by itself among the nodes' newest rates; 1 of a day that is not low, and
+        NaN where there is none."""
         if self.quantity.days is None:
             return np.empty((len(k), 0))
         x, variance = (part[k, -LAST_DAYS:-1] for part in self.quantity.days)
@@ -269,8 +227,7 @@ class QuantityJudge:
         return chances
 
     def test_bounds(self, judged: np.ndarray) -> None:
-        """Lower bounds: among the rates of the others, or where these are too few among each other. Counts what is
-        judged of each member."""
+        """Lower bounds: among the rates of the others, or where these are too few among each other. Counts what is judged of each member."""
         quantity, bounds = self.quantity, self.quantity.bounds
         if self.is_enough:
             judged[quantity.members] += 1
@@ -293,22 +250,10 @@ class QuantityJudge:
         others = np.empty((int(low.sum()), 0))
         if quantity.bound_days is not None:
             days = quantity.bound_days[low]
-            others = np.where(days < limit[low, None], healthy.chance(
-                (days - medians[low, None]) / deviation), np.where(np.isnan(days), np.nan, 1.0))
-        self._add_low({ "member": bounds[low],
-    "view": NEWEST,
-    "is_bound": True,
-    "days": 1,
-    "median": medians[low],
-    "x": x[low],
-    "low": quantity.bound_logs.low[low],
-    "high": math.inf,
-    "newest": x[low],
-    "limit": limit[low],
-    "chance": healthy.chance((x[low] - medians[low]) / deviation),
-    "is_wide": self.is_enough,
-    "chance_of_low": 1.0,
-     "others": others})
+            others = np.where(days < limit[low, None], healthy.chance((days - medians[low, None]) / deviation), np.where(np.isnan(days), np.nan, 1.0))
+        self._add_low(member=bounds[low], view=NEWEST, is_bound=True, days=1, median=medians[low], x=x[low], low=quantity.bound_logs.low[low],
+                      high=math.inf, newest=x[low], limit=limit[low], chance=healthy.chance((x[low] - medians[low]) / deviation),
+                      is_wide=self.is_enough, chance_of_low=1.0, others=others)
 
 
 def _mean(values: np.ndarray, x: np.ndarray) -> np.ndarray:

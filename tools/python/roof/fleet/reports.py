@@ -12,8 +12,7 @@ from roof.fleet.history import FEWEST_WEEKS, HistorySeries
 from roof.fleet.judge import FEWEST_COMPARED, FEWEST_DRAINED, CeilingFinding, Findings, FleetGroup, status_of
 from roof.fleet.links import LinkFindings
 from roof.fleet.members import FINDINGS, RANK, NodeCeiling, NodeFinding
-from roof.fleet.tables import (ABSENT, Cell, Table, amount, chance_text, count, fitted, how_many, number, page, percent,
-                               ratio_text, shortened, si, word)
+from roof.fleet.tables import (ABSENT, Cell, Table, amount, chance_text, fitted, how_many, number, page, percent, ratio_text, shortened, si, word)
 
 
 class Section(NamedTuple):
@@ -35,8 +34,8 @@ class Report(NamedTuple):
         return text + "".join(fitted(note + "\n", columns) for note in self.notes)
 
     def json(self) -> Dict[str, Any]:
-        return {"sections": [{"title": title, "lead": lead, "tables": [{"title": t.title, "rows": t.json()} for t in tables]}
-                             for title, lead, tables in self.sections], "notes": self.notes}
+        return {"sections": [{"title": title, "lead": lead, "tables": [{"title": t.title, "rows": t.json()} for t in tables]} for title, lead,
+                             tables in self.sections], "notes": self.notes}
 
     def page(self) -> str:
         body = ""
@@ -68,22 +67,12 @@ def _of_ceiling(c: NodeCeiling) -> Cell:
 
 def _rates_table(group: FleetGroup, whole: bool) -> Table:
     """`whole`: also the ceilings that a node lacks; else they are in the lead."""
-    rows = [(node, c) for node in group.nodes for c in node.ceilings if whole or c.finding != "missing"]
-    rows.sort(key=lambda row: (-RANK[row[1].finding], row[1].ratio))
-    return Table(
-    "Ceilings of nodes that are not like the others'", [
-        ("node", "node", lambda r: word(
-            r[0].node)), ("finding", "finding", lambda r: word(
-                r[1].finding)), ("ceiling", "ceiling", lambda r: word(
-                    r[1].ceiling)), ("to the others' median", "ratio", lambda r: _of_ceiling(
-                        r[1])), ("", "low", lambda r: number(
-                            r[1].low)), ("", "high", lambda r: number(
-                                r[1].high)), ("by chance", "chance", lambda r: _chance(
-                                    r[1].chance)), ("", "on_another_day", lambda r: Cell(
-                                        bool(
-                                            r[1].on_another_day), "")), ("remark", "remark", lambda r: word(
-                                                _remark(
-                                                    r[1])))], rows)
+    found = [(node, c) for node in group.nodes for c in node.ceilings if whole or c.finding != "missing"]
+    found.sort(key=lambda row: (-RANK[row[1].finding], row[1].ratio))
+    return Table("Ceilings of nodes that are not like the others'",
+                 "node | finding | ceiling | to the others' median = ratio | = low | = high | by chance = chance | = on_another_day | remark",
+                 [[node.node, c.finding, c.ceiling, _of_ceiling(c), c.low, c.high, _chance(c.chance), bool(c.on_another_day), _remark(c)] for node,
+                  c in found])
 
 
 def _reason(node: NodeFinding) -> str:
@@ -97,10 +86,8 @@ def _reason(node: NodeFinding) -> str:
 
 def _nodes_table(nodes: List[NodeFinding]) -> Table:
     listed = sorted((node for node in nodes if node.finding != "fine"), key=lambda node: -RANK[node.finding])
-    return Table("Nodes that are not fine", [
-        ("node", "node", lambda n: word(n.node)), ("state", "finding", lambda n: word(n.finding)),
-        ("why", "reason", lambda n: word(_reason(n))),
-        ("what to do", "advice", lambda n: word("drain" if n.drain else "measure again"))], listed)
+    return Table("Nodes that are not fine", "node | state = finding | why = reason | what to do = advice",
+                 [[n.node, n.finding, _reason(n), "drain" if n.drain else "measure again"] for n in listed])
 
 
 def _is_told(c: CeilingFinding) -> bool:
@@ -121,48 +108,29 @@ def _share(share: float, is_known: bool) -> Cell:
 
 def _ceilings_table(group: FleetGroup, whole: bool) -> Table:
     """`whole`: also those of which no node has a rate; else their number is in the lead."""
-    table = Table(
-    "Ceilings of the group; scatter: between nodes, beyond their intervals; visible: the smallest difference of one node "
-    "that is found in 95% of cases", [
-        ("ceiling", "ceiling", lambda c: word(
-            c.name)), ("nodes", "nodes", lambda c: count(
-                c.nodes)), ("median", "median", lambda c: ABSENT if not c.nodes else amount(
-                    c.median, c.unit) if c.unit else _ratio(
-                        c.median)), ("scatter", "scatter", lambda c: _share(
-                            c.scatter, c.nodes >= FEWEST_COMPARED)), ("day to day", "day_to_day", lambda c: _share(
-                                c.day_to_day, c.day_to_day > 0)), ("visible", "visible", lambda c: _share(
-                                    c.visible, c.visible > 0)), ("slow", "slow", lambda c: count(
-                                        c.slow)), ("undecided", "undecided", lambda c: count(
-                                            c.undecided)), ("remark", "populations", lambda c: word(
-                                                _populations(c)))], [
-                                                    c for c in group.ceilings if whole or _is_told(c)])
+    table = Table("Ceilings of the group; scatter: between nodes, beyond their intervals; visible: the smallest difference of one node "
+                  "that is found in 95% of cases",
+                  "ceiling | nodes | median | scatter | day to day = day_to_day | visible | slow | undecided | remark = populations",
+                  [[c.name, c.nodes, ABSENT if not c.nodes else amount(c.median, c.unit) if c.unit else _ratio(c.median),
+                    _share(c.scatter, c.nodes >= FEWEST_COMPARED), _share(c.day_to_day, c.day_to_day > 0), _share(c.visible, c.visible > 0), c.slow,
+                    c.undecided, _populations(c)] for c in group.ceilings if whole or _is_told(c)])
     return table if whole else table.without_empty_columns()
 
 
 def _associations_table(group: FleetGroup) -> Table:
-    return Table(
-    "What goes with a difference (corrected for all facts and ceilings; it need not be the cause)", [
-        ("fact", "fact", lambda a: word(
-            a.fact)), ("value", "value", lambda a: word(
-                a.value)), ("nodes", "nodes", lambda a: count(
-                    a.nodes)), ("ceiling", "ceiling", lambda a: word(
-                        a.ceiling)), ("to the others' median", "ratio", lambda a: _ratio(
-                            a.ratio)), ("by chance", "chance", lambda a: _chance(
-                                a.chance))], group.associations)
+    return Table("What goes with a difference (corrected for all facts and ceilings; it need not be the cause)",
+                 "fact | value | nodes | ceiling | to the others' median = ratio | by chance = chance",
+                 [[a.fact, a.value, a.nodes, a.ceiling, _ratio(a.ratio), _chance(a.chance)] for a in group.associations])
 
 
 def _refused_table(refused: List[Tuple[str, str]]) -> Table:
-    return Table("Folders that cannot be used", [("folder", "folder", lambda r: word(r[0])),
-                                                 ("reason", "reason", lambda r: word(shortened(r[1], 300)))], refused)
+    return Table("Folders that cannot be used", "folder | reason", [[folder, shortened(reason, 300)] for folder, reason in refused])
 
 
 def _links_table(links: LinkFindings) -> Table:
-    return Table("Slow links", [
-        ("what is slow", "fault", lambda s: word(s.fault)),
-        ("nodes", "nodes", lambda s: word(shortened(" ".join(s.nodes), 200), " ".join(s.nodes))),
-        ("share", "shared", lambda s: word(s.shared)), ("links", "links", lambda s: count(s.links)),
-        ("to the others", "ratio", lambda s: _ratio(s.ratio)), ("by chance", "chance", lambda s: _chance(s.chance)),
-        ("remark", "remark", lambda s: word(s.remark))], links.slow).without_empty_columns()
+    return Table("Slow links", "what is slow = fault | nodes | share = shared | links | to the others = ratio | by chance = chance | remark",
+                 [[s.fault, word(shortened(" ".join(s.nodes), 200), " ".join(s.nodes)), s.shared, s.links, _ratio(s.ratio), _chance(s.chance),
+                   s.remark] for s in links.slow]).without_empty_columns()
 
 
 def _counts(nodes: List[NodeFinding]) -> str:
@@ -177,8 +145,7 @@ def _lead(group: FleetGroup) -> str:
     text += f" To be drained: {', '.join(drained)}." if drained else ""
     if FEWEST_COMPARED <= len(group.nodes) < FEWEST_DRAINED:
         text += " With fewer than 12 nodes none is to be drained."
-    ceilings, means = ([c.visible for c in group.ceilings if c.visible > 0 and (c.rates > 1) == many]
-                       for many in (False, True))
+    ceilings, means = ([c.visible for c in group.ceilings if c.visible > 0 and (c.rates > 1) == many] for many in (False, True))
     if ceilings:
         least, most = min(ceilings), max(ceilings)
         text += f" A node that is slower by {percent(float(np.median(ceilings)))} in one ceiling"
@@ -205,9 +172,7 @@ def _links_section(links: LinkFindings) -> Section:
     if links.visible_link > 0:
         lead += f" A link that is slower by {percent(links.visible_link)}, or a node whose links are slower by " \
                 f"{percent(links.visible_node)}, would be found in 95% of cases."
-    return Section(
-    printable(f"Links between nodes, plan {links.plan[:8]}, revision {links.revision}"), lead, [
-        _links_table(links)])
+    return Section(printable(f"Links between nodes, plan {links.plan[:8]}, revision {links.revision}"), lead, [_links_table(links)])
 
 
 def _node_json(node: NodeFinding) -> Dict[str, Any]:
@@ -217,37 +182,21 @@ def _node_json(node: NodeFinding) -> Dict[str, Any]:
 def fleet_json(findings: Findings, links: List[LinkFindings]) -> Dict[str, Any]:
     """Every node is listed."""
     keys = ("plan", "revision", "nodes", "links", "median", "scatter", "visible_node", "visible_link", "note")
-    groups = [{"kind": g.kind,
-    "plan": g.plan,
-    "revision": g.revision,
-    "by": g.by,
-    "nodes": [_node_json(n) for n in g.nodes],
-    "node_ceilings": _rates_table(g,
-    True).json(),
-    "ceilings": _ceilings_table(g,
-    True).json(),
-    "populations": [{"ceiling": c.name,
-    "median": median,
-    "nodes": nodes} for c in g.ceilings for median,
-    nodes in c.populations],
-     "associations": _associations_table(g).json()} for g in findings.groups]
+    groups = [{"kind": g.kind, "plan": g.plan, "revision": g.revision, "by": g.by, "nodes": [_node_json(n) for n in g.nodes],
+               "node_ceilings": _rates_table(g, True).json(), "ceilings": _ceilings_table(g, True).json(),
+               "populations": [{"ceiling": c.name, "median": median, "nodes": nodes} for c in g.ceilings for median, nodes in c.populations],
+               "associations": _associations_table(g).json()} for g in findings.groups]
     return {"groups": groups, "networks": [{key: getattr(found, key) for key in keys} for found in links],
             "links": [{**row, "plan": found.plan} for found in links for row in _links_table(found).json()],
-            "aside": [_node_json(node) for node in findings.aside], "status": status_of(findings),
-            "refused": _refused_table(findings.refused).json(), "tests": findings.tests, "notes": findings.notes}
+            "aside": [_node_json(node) for node in findings.aside], "status": status_of(findings), "refused": _refused_table(findings.refused).json(),
+            "tests": findings.tests, "notes": findings.notes}
 
 
 def fleet_report(findings: Findings, links: List[LinkFindings]) -> Report:
     sections = []
     for g in findings.groups:
         title = printable(f"{g.kind}{', ' + g.by if g.by else ''}, plan {g.plan[:8]}, revision {g.revision}")
-        sections.append(
-    Section(
-        title, _lead(g), [
-            _nodes_table(
-                g.nodes), _rates_table(
-                    g, False), _ceilings_table(
-                        g, False), _associations_table(g)]))
+        sections.append(Section(title, _lead(g), [_nodes_table(g.nodes), _rates_table(g, False), _ceilings_table(g, False), _associations_table(g)]))
     sections += [_links_section(found) for found in links]
     if findings.refused or findings.aside:
         lead = f"{how_many(len(findings.aside), 'node')} in no group: {_counts(findings.aside)}." if findings.aside else ""
@@ -260,8 +209,7 @@ def _history_lead(series: HistorySeries) -> str:
         return "There are only lower bounds: nothing can be told."
     text = f"{how_many(series.nodes, 'node')} in {how_many(len(series.weeks), 'week')} from {series.weeks[0]} to {series.weeks[-1]}; " \
            f"{how_many(series.tests, 'ceiling')} of nodes with {FEWEST_WEEKS} weeks or more. "
-    text += (
-    "Nothing can be told yet." if not series.tests else "None drifted." if not series.drifts else f"{len(series.drifts)} drifted.")
+    text += ("Nothing can be told yet." if not series.tests else "None drifted." if not series.drifts else f"{len(series.drifts)} drifted.")
     if series.visible > 0:
         text += f" A drop by {percent(series.visible)} in the middle of these weeks would be found in 95% of cases."
     elif series.tests:
@@ -272,64 +220,34 @@ def _history_lead(series: HistorySeries) -> str:
 def history_report(history: List[HistorySeries], refused: List[Tuple[str, str]]) -> Report:
     sections = []
     for series in history:
-        drifts = Table(
-    "Nodes that became slower than the fleet", [
-        ("node", "node", lambda d: word(
-            d.node)), ("ceiling", "ceiling", lambda d: word(
-                d.ceiling)), ("since the week of", "since", lambda d: word(
-                    d.since)), ("after to before", "ratio", lambda d: _ratio(
-                        d.ratio)), ("weeks before", "weeks_before", lambda d: count(
-                            d.before)), ("after", "weeks_after", lambda d: count(
-                                d.after)), ("by chance", "chance", lambda d: number(
-                                    d.chance, chance_text(
-                                        d.chance)))], series.drifts)
-        shifts = Table(
-    "Weeks in which the whole fleet changed", [
-        ("ceiling", "ceiling", lambda s: word(
-            s.ceiling)), ("week of", "week", lambda s: word(
-                s.week)), ("to the week before", "ratio", lambda s: number(
-                    s.ratio, ratio_text(
-                        s.ratio, s.low, s.high))), ("", "low", lambda s: number(
-                            s.low)), ("", "high", lambda s: number(
-                                s.high)), ("nodes", "nodes", lambda s: count(
-                                    s.nodes))], series.shifts)
+        drifts = Table("Nodes that became slower than the fleet",
+                       "node | ceiling | since the week of = since | after to before = ratio | weeks before = weeks_before | after = weeks_after | "
+                       "by chance = chance", [[d.node, d.ceiling, d.since, _ratio(d.ratio), d.before, d.after,
+                                               number(d.chance, chance_text(d.chance))] for d in series.drifts])
+        shifts = Table("Weeks in which the whole fleet changed", "ceiling | week of = week | to the week before = ratio | = low | = high | nodes",
+                       [[s.ceiling, s.week, number(s.ratio, ratio_text(s.ratio, s.low, s.high)), s.low, s.high, s.nodes] for s in series.shifts])
         title = printable(f"{series.kind}, plan {series.plan[:8]}, revision {', then '.join(series.revisions)}")
         sections.append(Section(title, _history_lead(series), [drifts, shifts]))
     if refused:
         sections.append(Section("Not judged", "", [_refused_table(refused)]))
     notes = [] if history else ["There is no digest of ceilings: nothing was judged."]
-    return Report(sections, notes +
-    ["A week of fewer than 6 nodes is left out. A revision begins a new series unless ten nodes ran it and "
-    "the one before in one week."])
+    return Report(sections, notes + ["A week of fewer than 6 nodes is left out. A revision begins a new series unless ten nodes ran it and "
+                                     "the one before in one week."])
 
 
 def _changes_table(kind: Comparison) -> Table:
-    return Table(
-    "Ceilings of both", [
-        ("ceiling", "ceiling", lambda c: word(
-            c.ceiling)), ("nodes in A", "nodes_a", lambda c: count(
-                c.nodes_a)), ("in B", "nodes_b", lambda c: count(
-                    c.nodes_b)), ("in both", "common", lambda c: count(
-                        c.common)), ("median of A", "median_a", lambda c: amount(
-                            c.median_a, c.unit)), ("of B", "median_b", lambda c: amount(
-                                c.median_b, c.unit)), ("B to A", "ratio", lambda c: number(
-                                    c.ratio, ratio_text(
-                                        c.ratio, c.low, c.high))), ("", "low", lambda c: number(
-                                            c.low)), ("", "high", lambda c: number(
-                                                c.high)), ("by chance", "chance", lambda c: _chance(
-                                                    c.chance)), ("finding", "finding", lambda c: word(
-                                                        c.finding))], kind.ceilings)
+    return Table("Ceilings of both",
+                 "ceiling | nodes in A = nodes_a | in B = nodes_b | in both = common | median of A = median_a | of B = median_b | B to A = ratio | "
+                 "= low | = high | by chance = chance | finding",
+                 [[c.ceiling, c.nodes_a, c.nodes_b, c.common, amount(c.median_a, c.unit), amount(c.median_b, c.unit),
+                   number(c.ratio, ratio_text(c.ratio, c.low, c.high)), c.low, c.high, _chance(c.chance), c.finding] for c in kind.ceilings])
 
 
 def comparison_report(changes: Changes) -> Report:
-    sections = [
-    Section(
-        printable(f"{kind.kind}, plan {kind.plan[:8]}: A by revision {kind.revision_a}, B by revision {kind.revision_b}"),
-        "" if kind.revision_a == kind.revision_b else "The revisions differ, so a difference may be one of roof.",
-        [
-            _changes_table(kind)]) for kind in changes.kinds]
-    sections += [section._replace(title="Nodes in both, B to A: " + section.title)
-                 for section in fleet_report(changes.nodes, []).sections]
+    sections = [Section(printable(f"{kind.kind}, plan {kind.plan[:8]}: A by revision {kind.revision_a}, B by revision {kind.revision_b}"),
+                        "" if kind.revision_a == kind.revision_b else "The revisions differ, so a difference may be one of roof.",
+                        [_changes_table(kind)]) for kind in changes.kinds]
+    sections += [section._replace(title="Nodes in both, B to A: " + section.title) for section in fleet_report(changes.nodes, []).sections]
     notes = [] if changes.kinds else ["A and B have no kind and plan in common: nothing can be compared."]
     for title, only in (("only in A", changes.only_a), ("only in B", changes.only_b)):
         if only:

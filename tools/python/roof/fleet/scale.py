@@ -1,8 +1,6 @@
-"""Middle and scatter of rates, which a quarter of far values does not move; two populations; lists of findings
-(docs/fleet.md).
+"""Middle and scatter of rates, which a quarter of far values does not move; two populations; lists of findings (docs/fleet.md).
 
-All rates are natural logarithms, so a difference of 0.03 is about 3%.
-"""
+All rates are natural logarithms, so a difference of 0.03 is about 3%."""
 
 import math
 from functools import lru_cache
@@ -13,8 +11,7 @@ from scipy.special import digamma, ndtr, polygamma, stdtrit
 
 #: The share by which a machine must be slower than the others for it to matter, of one rate and of the mean of a kind.
 MATERIAL, MATERIAL_MEAN = math.log1p(-0.03), math.log1p(-0.015)
-#: The chance of error of each list, after correction for all of it. Half of the 5% that a fleet is promised: real
-#: scatter is not quite normal.
+#: The chance of error of each list, after correction for all of it. Half of the 5% that a fleet is promised: real scatter is not quite normal.
 ERROR = 0.025
 #: A deviation of more standard deviations counts as this many.
 WINSORIZED = 1.75
@@ -38,8 +35,7 @@ _FACTORS = np.concatenate(([1.96] * 3, stdtrit(np.arange(2, 31), 0.9875)))
 
 
 def errors_in_half_width(rounds) -> np.ndarray:
-    """Half the width of an interval in standard errors: Student's 98.75% over so many rounds, 1.96 for fewer than three
-    or unknown ones."""
+    """Half the width of an interval in standard errors: Student's 98.75% over so many rounds, 1.96 for fewer than three or unknown ones."""
     return _FACTORS[np.clip(np.nan_to_num(rounds), 0, 31).astype(int)]
 
 
@@ -51,9 +47,7 @@ def exp(x: float) -> float:
 class Scale(NamedTuple):
     """Median, Huber's variance and Huber's mean in one step from the median; a number or an array each.
 
-    The variance v has the mean of min((x - median)², 1.75² v) that a normal scatter has. Its error is half that of
-    1.4826 MAD squared.
-    """
+    The variance v has the mean of min((x - median)², 1.75² v) that a normal scatter has. Its error is half that of 1.4826 MAD squared."""
 
     median: np.ndarray
     variance: np.ndarray
@@ -86,9 +80,9 @@ def scales_without_each(values: np.ndarray) -> Scale:
     v = values - np.median(values)
     sums, squares = (np.concatenate(([0.0], np.cumsum(power))) for power in (v, v * v))
     first, second = (n - 2) // 2, (n - 1) // 2
-    median = 0.5 * (v[np.where(first < k, first, first + 1)] + \
-                    v[np.where(second < k, second, second + 1)]) if n > 1 else np.zeros(n)
-    low, high = np.zeros(n, dtype=int), np.full(n, n)
+    median = 0.5 * (v[np.where(first < k, first, first + 1)] + v[np.where(second < k, second, second + 1)]) if n > 1 else np.zeros(n)
+    reach = WINSORIZED * math.sqrt(scale(v).variance)  # of all; those without one end near
+    low, high = np.full(n, np.searchsorted(v, -reach, "left")), np.full(n, np.searchsorted(v, reach, "right"))
     variance, middle = np.zeros(n), median.copy()
     left = k if n > 1 else k[:0]  # those that have not converged
     for _ in range(100):
@@ -112,10 +106,9 @@ def scales_without_each(values: np.ndarray) -> Scale:
 class Group:
     """The rates of one quantity on the machines of a group: `x`, and `variance` by their own intervals.
 
-    The distance of a machine is z = (x - m) / sqrt(max(v, usual) + max(0, s² - usual)): m is the middle of the other
-    machines, v their variance or what `pooled` makes of it, s² the machine's own variance, `usual` its median. An
-    interval that is narrow by luck does not make a machine look certain.
-    """
+    The distance of a machine is z = (x - m) / sqrt(max(v, usual) + max(0, s² - usual)): m is the middle of the other machines, v their variance or
+    what `pooled` makes of it, s² the machine's own variance, `usual` its median. An interval that is narrow by luck does not make a machine look
+    certain."""
 
     def __init__(self, x: np.ndarray, variance: np.ndarray):
         self.x, self.own_variance = np.asarray(x, dtype=float), np.asarray(variance, dtype=float) + ROUNDING
@@ -148,9 +141,8 @@ class Group:
     def upper_population(self, chance: float, least: float = -MATERIAL) -> int:
         """The first place of the upper of two populations in `order`; 0 if the machines do not form two.
 
-        A tenth of the machines and three are in each. Their medians differ by `least` and four standard deviations, and
-        the cut explains more of the variance than that of a normal scatter does with this chance.
-        """
+        A tenth of the machines and three are in each. Their medians differ by `least` and four standard deviations, and the cut explains more of the
+        variance than that of a normal scatter does with this chance."""
         n, v = self.size, self.x[self.order]
         if n < FEWEST_DRAINED or v[-1] - v[0] < least:
             return 0
@@ -163,8 +155,7 @@ class Group:
             return 0
         low, high = scale(v[:cut]), scale(v[cut:])
         apart = high.median - low.median
-        if apart < least or apart**2 < 4**2 * 0.5 * \
-            (low.variance + high.variance) or share <= share_by_chance(min(n, 1000), chance):
+        if apart < least or apart**2 < 4**2 * 0.5 * (low.variance + high.variance) or share <= share_by_chance(min(n, 1000), chance):
             return 0
         return cut
 
@@ -175,8 +166,7 @@ def fewest_of(n: int) -> int:
 
 
 def best_cut(rows: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-    """The share of the variance between the two parts of ascending rows at their best cut, and the first place of the
-    upper part."""
+    """The share of the variance between the two parts of ascending rows at their best cut, and the first place of the upper part."""
     n, least = rows.shape[-1], fewest_of(rows.shape[-1])
     d = rows - rows.mean(-1, keepdims=True)
     lower = np.arange(1, n)
@@ -196,8 +186,7 @@ def share_by_chance(n: int, chance: float) -> float:
 
 
 class Pooled(NamedTuple):
-    """What the scatter of other quantities says about that of one: as much as `freedom` degrees of freedom of the
-    variance `variance`."""
+    """What the scatter of other quantities says about that of one: as much as `freedom` degrees of freedom of the variance `variance`."""
 
     variance: float = 0.0
     freedom: float = 0.0  #: 0: nothing
@@ -216,9 +205,8 @@ def inverse_trigamma(y: float) -> float:
 def pooled_scatter(variances, mean_logs, freedoms, independent: float) -> Pooled:
     """By Smyth's estimate (2004) of how much variances differ; nothing from fewer than four.
 
-    `mean_logs`, `freedoms`: what simulated groups of so many say about the error of each variance. Quantities that go
-    together count as fewer `independent` ones.
-    """
+    `mean_logs`, `freedoms`: what simulated groups of so many say about the error of each variance. Quantities that go together count as fewer
+    `independent` ones."""
     if len(variances) < 4:
         return Pooled()
     logs = np.log(variances) - np.asarray(mean_logs)
@@ -234,8 +222,7 @@ def pooled_scatter(variances, mean_logs, freedoms, independent: float) -> Pooled
 
 
 def holm(chances, tests: Optional[int] = None, error: float = ERROR) -> np.ndarray:
-    """Which hypotheses to reject so that the chance of any false rejection is `error`. `tests`: with those that have
-    chance 1."""
+    """Which hypotheses to reject so that the chance of any false rejection is `error`. `tests`: with those that have chance 1."""
     chances = np.asarray(chances, dtype=float)
     order = np.argsort(chances, kind="stable")
     left = (len(chances) if tests is None else tests) - np.arange(len(chances))
@@ -261,11 +248,9 @@ def ranks_of(values: np.ndarray) -> np.ndarray:
 
 
 def chance_of_difference(ranks: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Mann and Whitney's test, normal, for each code: the chance that its values differ this much from all others, up
-    or down.
+    """Mann and Whitney's test, normal, for each code: the chance that its values differ this much from all others, up or down.
 
-    `ranks`: of all values; `codes`: from 0. 1 for fewer than three values on either side.
-    """
+    `ranks`: of all values; `codes`: from 0. 1 for fewer than three values on either side."""
     n, a, sums = len(ranks), np.bincount(codes), np.bincount(codes, weights=ranks)
     if n < 2:
         return np.ones(len(a))

@@ -1,10 +1,8 @@
 """Scripts that measure many nodes with the engine that a site already has. `roof` starts nothing itself.
 
-Each script runs one exclusive task per node, at most --at-once of them, and passes over nodes with whole digests, so
-that it can be run again. A node that is down, or that the engine does not know, is named and holds up no other. The
-texts are the files in the folder templates; @name@ stands for what is filled in, which is checked: no shell reads
-anything else into it.
-"""
+Each script runs one exclusive task per node, at most --at-once of them, and passes over nodes with whole digests, so that it can be run again. A node
+that is down, or that the engine does not know, is named and holds up no other. The texts are the files in the folder templates; @name@ stands for
+what is filled in, which is checked: no shell reads anything else into it."""
 
 import re
 from dataclasses import dataclass, field
@@ -61,9 +59,8 @@ def _commands(script: Script, node: str, results: str) -> str:
     if not script.devices:
         return f"roof sweep {script.plan} --node {node} --out {results}/{node}"
     plan = f" --plan {script.plan}" if script.plan else ""
-    return "; ".join(
-    f"roof calibrate --device {device}{' --side-by-side' if device == 'gpu' else ''}{plan} --node {node} "
-    f"--out {results}/{node}/{device}" for device in script.devices)
+    return "; ".join(f"roof calibrate --device {device}{' --side-by-side' if device == 'gpu' else ''}{plan} --node {node} "
+                     f"--out {results}/{node}/{device}" for device in script.devices)
 
 
 def _has_digests(script: Script, node: str, results: str) -> str:
@@ -78,33 +75,18 @@ def _filled(file: str, **words: object) -> str:
 
 
 def fleet_script(script: Script) -> str:
-    """Raises InputError for an unknown engine or device, for missing nodes, image, claim or plan, for a plan and
-    several devices, and for a plan or folder that a shell could misread."""
+    """Raises InputError for an unknown engine or device, for missing nodes, image, claim or plan, for a plan and several devices, and for a plan or
+    folder that a shell could misread."""
     _check(script)
-    words: Dict[str,
-    object] = {"at_once": script.at_once,
-    "results": script.results,
-    "minutes": script.minutes,
-    "seconds": 60 * script.minutes,
-     "walltime": f"{script.minutes // 60:02}:{script.minutes % 60:02}:00"}
+    words: Dict[str, object] = {"at_once": script.at_once, "results": script.results, "minutes": script.minutes, "seconds": 60 * script.minutes,
+                                "walltime": f"{script.minutes // 60:02}:{script.minutes % 60:02}:00"}
     if script.engine == "kubernetes":
         gpus = f"          resources: {{limits: {{nvidia.com/gpu: {script.gpus}}}}}\n" if "gpu" in script.devices else ""
         text = _filled(ENGINES["kubernetes"], **words)
         for place, node in enumerate(script.nodes):
             name = re.sub(r"[_.]", "-", f"roof-{place}-{node.lower()}")[:63].rstrip("-")  # of a Kubernetes object
-            text += _filled("kubernetes_job.yaml",
-    **words,
-    name=name,
-    node=node,
-    image=script.image,
-    claim=script.claim,
-    resources=gpus,
-    has_digests=_has_digests(script,
-    node,
-    script.results),
-    commands=_commands(script,
-    node,
-     script.results))
+            text += _filled("kubernetes_job.yaml", **words, name=name, node=node, image=script.image, claim=script.claim, resources=gpus,
+                            has_digests=_has_digests(script, node, script.results), commands=_commands(script, node, script.results))
         return text
     shell = {"slurm": ('"$node"', '"$results"', r"\$SLURMD_NODENAME"), "pbs": ('"$node"', '"$results"', "$node"),
              "parallel": ("{}", script.results, "{}")}

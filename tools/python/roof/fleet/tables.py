@@ -1,5 +1,4 @@
-"""Tables and sentences for the terminal, as JSON and on a page; the same cells in all three (analysis/table does it for
-C++)."""
+"""Tables and sentences for the terminal, as JSON and on a page; the same cells in all three (analysis/table does it for C++)."""
 
 import html
 import json
@@ -7,10 +6,12 @@ import math
 import os
 import re
 import sys
+import textwrap
 from pathlib import Path
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, List, NamedTuple, Optional, Sequence
 
-from roof.errors import InputError, printable
+from roof.errors import InputError
+from roof.texts import how_many, printable
 
 MOST_ROWS = 1000  #: of a table for people; JSON has all
 NARROWEST = 20  #: columns below which nothing is made to fit
@@ -18,10 +19,6 @@ NARROWEST = 20  #: columns below which nothing is made to fit
 
 def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most] + "…"
-
-
-def how_many(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def percent(share: float) -> str:
@@ -35,8 +32,7 @@ def si(value: float, unit: str) -> str:
     if value == 0:
         return f"0 {unit}"
     rounded = abs(value) * (1 + 5e-4)  # 999.9 has four digits before the point once it is rounded to three
-    factor, letter = next(((f, s) for f, s in zip((1e15, 1e12, 1e9, 1e6, 1e3, 1,
-                          1e-3, 1e-6), "PTGMk mu") if rounded >= f), (1e-9, "n"))
+    factor, letter = next(((f, s) for f, s in zip((1e15, 1e12, 1e9, 1e6, 1e3, 1, 1e-3, 1e-6), "PTGMk mu") if rounded >= f), (1e-9, "n"))
     if rounded / factor >= 1e6:
         return f"{value:.2e} {unit}"
     digits = 0 if rounded / factor >= 100 else 1 if rounded / factor >= 10 else 2
@@ -45,8 +41,7 @@ def si(value: float, unit: str) -> str:
 
 def plain(value: float) -> str:
     """Three significant digits."""
-    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}" if value and math.isfinite(
-        value) else "0" if value == 0 else "-"
+    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}" if value and math.isfinite(value) else "0" if value == 0 else "-"
 
 
 def ratio_text(ratio: float, low: float, high: float) -> str:
@@ -77,84 +72,80 @@ def count(value: int) -> Cell:
     return Cell(int(value), str(int(value)), True)
 
 
+def _cell(value: Any) -> Cell:
+    if isinstance(value, (Cell, str)):
+        return word(value) if isinstance(value, str) else value
+    if isinstance(value, bool):
+        return Cell(value, "")
+    return number(value) if isinstance(value, float) else count(value)
+
+
 def amount(value: float, unit: str) -> Cell:
     return number(value, printable(si(value, unit)))
 
 
 ABSENT = Cell(None, "-", True)
-#: title (empty: for programs only), key (empty: for people only), how to read a row
-Column = Tuple[str, str, Callable[[Any], Cell]]
+class Column:
+    def __init__(self, title: str, cells: Sequence[Cell]):
+        self.title, self.cells, self.is_number = title, cells, any(cell.is_number for cell in cells)
+        self.widest = max((len(cell.text) for cell in cells), default=0)
+        self.width = max(len(title), self.widest)
 
 
 class Table:
-    def __init__(self, title: str, columns: Sequence[Column], rows: Sequence[Any]):
-        self.title, self.note = title, ""
-        self.columns = [(heading, key) for heading, key, _ in columns]
-        self.rows = [[read(row) for _, _, read in columns] for row in rows]
+    """`columns`: "title = key | title that is its key | = key without a title, for programs only"; `rows`: a Cell for each, or what becomes one:
+    text, a count, a rate that has no text, a truth."""
+
+    def __init__(self, title: str, columns: str, rows: Sequence[Sequence[Any]]):
+        halves = [[half.strip() for half in column.split("=")] for column in columns.split("|")]
+        self.title, self.columns = title, [(half[0], half[-1]) for half in halves]
+        self.rows = [[_cell(value) for value in row] for row in rows]
         self.expendable: List[str] = []  #: titles of the columns that a narrow window leaves out, in this order
 
     def without_empty_columns(self) -> "Table":
         """Columns in which every cell is absent are for programs only."""
-        for i, (heading, key) in enumerate(self.columns):
-            if heading and all(row[i] is ABSENT for row in self.rows):
-                self.columns[i] = ("", key)
+        self.columns = [("" if all(row[i] is ABSENT for row in self.rows) else title, key) for i, (title, key) in enumerate(self.columns)]
         return self
 
     def json(self) -> List[dict]:
-        return [{key: cell.value for (_, key), cell in zip(self.columns, row) if key} for row in self.rows]
+        return [{key: cell.value for (_, key), cell in zip(self.columns, row)} for row in self.rows]
 
-    def shown(self) -> Tuple[List[str], List[List[Cell]]]:
+    def shown(self) -> List[Column]:
         """What people see."""
-        places = [i for i, (heading, _) in enumerate(self.columns) if heading]
-        return [self.columns[i][0] for i in places], [[row[i] for i in places] for row in self.rows[:MOST_ROWS]]
-
-    def lead(self) -> str:
-        if len(self.rows) > MOST_ROWS:
-            return f"The first {MOST_ROWS} of {len(self.rows)} rows; --json has all."
-        return self.note
+        return [Column(title, [row[i] for row in self.rows[:MOST_ROWS]]) for i, (title, _) in enumerate(self.columns) if title]
 
     def text(self, columns: int = 0) -> str:
-        """In at most `columns`; 0: unlimited. A wide table has columns that are the same in all rows in its title,
-        loses expendable columns, then has long names cut; one that is still too wide has a line for each cell."""
-        titles, rows = self.shown()
-        most, heading = max(NARROWEST, columns) if columns else 0, self.title
-        if most:
-            common = []
-            for i in reversed(range(len(titles) - 1)):
-                if _width(titles, rows) > most and len(rows) > 1 and len({row[i].text for row in rows}) == 1:
-                    common.insert(0, f"{titles[i]} {rows[0][i].text}")
-                    titles, rows = _without(titles, rows, i)
-            heading += ("; all: " if heading else "all: ") + ", ".join(common) if common else ""
-            for expendable in self.expendable:
-                if _width(titles, rows) > most and expendable in titles:
-                    titles, rows = _without(titles, rows, titles.index(expendable))
-            for i in range(len(titles) - 1):
-                excess = _width(titles, rows, True) - most
-                if excess > 0 and not any(row[i].is_number for row in rows):
-                    longest = max(8, max(len(row[i].text) for row in rows) - excess)
-                    cut = [row[i].text if len(row[i].text) <=
-                                              longest else row[i].text[: longest - 1] + "~" for row in rows]
-                    rows = [row[:i] + [Cell(None, text)] + row[i + 1 :] for row, text in zip(rows, cut)]
-        begin = fitted(heading + "\n", columns) if heading else ""
-        if most and _width(titles, rows, True) > most:
-            titles, rows = self.shown()
-            wide = max(map(len, titles))
-            lines = ["".join(f"{title:{wide}}  {cell.text}\n" for title, cell in zip(titles, row)) for row in rows]
-            return (fitted(self.title + "\n", columns) if self.title else "") + fitted("\n".join(lines), columns)
-        return begin + _lines(titles, rows, most)
+        """In at most `columns`; 0: unlimited. A wide table has columns that are the same in all rows in its title, loses expendable columns, then has
+        long names cut; one that is still too wide has a line for each cell."""
+        shown, most, common = self.shown(), max(NARROWEST, columns) if columns else 0, []
+        for one in shown[-2::-1] if most and len(self.rows) > 1 else ():
+            if _width(shown) > most and len({cell.text for cell in one.cells}) == 1:
+                common.insert(0, f"{one.title} {one.cells[0].text}")
+                shown.remove(one)
+        for title in self.expendable if most else ():
+            shown = [one for one in shown if one.title != title or _width(shown) <= most]
+        for i, one in enumerate(shown[:-1]):
+            excess = _width(shown, True) - most
+            if most and excess > 0 and not one.is_number:
+                longest = max(8, one.widest - excess)
+                cut = [cell.text if len(cell.text) <= longest else cell.text[: longest - 1] + "~" for cell in one.cells]
+                shown[i] = Column(one.title, [Cell(None, text) for text in cut])
+        heading = "; ".join(filter(None, (self.title, common and "all: " + ", ".join(common))))
+        if not most or _width(shown, True) <= most:
+            return (fitted(heading + "\n", columns) if heading else "") + _lines(shown, most)
+        shown = self.shown()
+        wide = max(len(one.title) for one in shown)
+        lines = ["".join(f"{one.title:{wide}}  {cell.text}\n" for one, cell in zip(shown, row)) for row in zip(*(one.cells for one in shown))]
+        return (fitted(self.title + "\n", columns) if self.title else "") + fitted("\n".join(lines), columns)
 
     def html(self) -> str:
-        titles, rows = self.shown()
-        if not rows or not titles:
+        shown = self.shown()
+        if not self.rows or not shown:
             return ""
-        numbers = [any(row[i].is_number for row in rows) for i in range(len(titles))]
-        note = f"<p>{html.escape(self.lead())}</p>\n" if self.lead() else ""
-        heads = "".join(f'<th scope="col"{_css(n)}>{html.escape(title)}</th>' for title, n in zip(titles, numbers))
-        body = "".join(
-    "<tr>" +
-    "".join(
-        f"<td{_css(c.is_number)}>{html.escape(c.text)}</td>" for c in row) +
-         "</tr>\n" for row in rows)
+        note = f"<p>The first {MOST_ROWS} of {len(self.rows)} rows; --json has all.</p>\n" if len(self.rows) > MOST_ROWS else ""
+        heads = "".join(f'<th scope="col"{_css(one.is_number)}>{html.escape(one.title)}</th>' for one in shown)
+        rows = ["".join(f"<td{_css(cell.is_number)}>{html.escape(cell.text)}</td>" for cell in row) for row in zip(*(one.cells for one in shown))]
+        body = "".join(f"<tr>{row}</tr>\n" for row in rows)
         return f'{note}<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n'
 
 
@@ -162,30 +153,22 @@ def _css(is_number: bool) -> str:
     return ' class="n"' if is_number else ""
 
 
-def _widths(titles: List[str], rows: List[List[Cell]]) -> List[int]:
-    return [max([len(title), *(len(row[i].text) for row in rows)]) for i, title in enumerate(titles)]
-
-
-def _width(titles: List[str], rows: List[List[Cell]], breaks_last: bool = False) -> int:
+def _width(shown: List[Column], breaks_last: bool = False) -> int:
     """`breaks_last`: the last column, where remarks stand, breaks between words."""
-    widths = _widths(titles, rows)
-    if breaks_last and widths and not any(row[-1].is_number for row in rows):
+    widths = [one.width for one in shown]
+    if breaks_last and shown and not shown[-1].is_number:
         widths[-1] = min(widths[-1], NARROWEST)
     return sum(widths) + 2 * max(0, len(widths) - 1)
 
 
-def _without(titles: List[str], rows: List[List[Cell]], i: int) -> Tuple[List[str], List[List[Cell]]]:
-    return titles[:i] + titles[i + 1 :], [row[:i] + row[i + 1 :] for row in rows]
-
-
-def _lines(titles: List[str], rows: List[List[Cell]], most: int) -> str:
-    widths = _widths(titles, rows)
-    before_last = sum(widths[:-1]) + 2 * (len(widths) - 1)
-    guides = rows[0] if rows else [Cell(None, "")] * len(titles)  # a heading is aligned as the first cell below it
+def _lines(shown: List[Column], most: int) -> str:
+    before_last = _width(shown) - shown[-1].width
     lines = []
-    for row in [[Cell(None, title, guide.is_number) for title, guide in zip(titles, guides)], *rows]:
-        texts = [cell.text.rjust(w) if cell.is_number else cell.text.ljust(w) for cell, w in zip(row, widths)]
-        if most and before_last + widths[-1] > most:
+    # a heading is aligned as the first cell below it
+    heads = [Cell(None, one.title, bool(one.cells) and one.cells[0].is_number) for one in shown]
+    for row in [heads, *zip(*(one.cells for one in shown))]:
+        texts = [cell.text.rjust(one.width) if cell.is_number else cell.text.ljust(one.width) for cell, one in zip(row, shown)]
+        if most and before_last + shown[-1].width > most:
             texts[-1] = fitted(row[-1].text + "\n", most - before_last)[:-1].replace("\n", "\n" + " " * before_last)
         lines.append("  ".join(texts).rstrip() + "\n")
     return "".join(lines)
@@ -220,8 +203,7 @@ def fitted(text: str, columns: int) -> str:
 def page(title: str, heading: str, body: str) -> str:
     """One HTML file without script that fetches nothing."""
     style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
-    return Path(__file__).with_name("page.html").read_text(
-        encoding="utf-8").format(title=title, style=style, heading=heading, body=body)
+    return Path(__file__).with_name("page.html").read_text(encoding="utf-8").format(title=title, style=style, heading=heading, body=body)
 
 
 def window() -> int:

@@ -1,17 +1,13 @@
-"""Readers of other tools' files, for `roof import`. Each format is a module of this folder, named in `files.READERS`,
-with
+"""Readers of other tools' files, for `roof import`. Each format is a module of this folder, named in `files.READERS`, with
 
     def reads(path: Path, head: bytes) -> bool     whether the file is of this format, by its first bytes
     def read(source: Source) -> Imported           the whole file; raises InputError with line, byte or table
 
-`head` holds the first 64 KiB (all of a shorter file): not compressed, in UTF-8, without a byte-order mark. `Source`
-(files.py) gives the whole in the same way: `source.text()`, or `source.stream()` for files of any size. `source.name`
-stands in messages, and `source.row` is the name of the row in the results. The frame writes the results folder, prints
-the summary and answers the command line.
+`head` holds the first 64 KiB (all of a shorter file): not compressed, in UTF-8, without a byte-order mark. `Source` (files.py) gives the whole in the
+same way: `source.text()`, or `source.stream()` for files of any size. `source.name` stands in messages, and `source.row` is the name of the row in
+the results. The frame writes the results folder, prints the summary and answers the command line.
 
-What a file lacks is None or absent, never 0. Times of records are integers in nanoseconds on one clock; other times are
-seconds.
-"""
+What a file lacks is None or absent, never 0. Times of records are integers in nanoseconds on one clock; other times are seconds."""
 
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -19,8 +15,8 @@ from typing import Any, Dict, List, Optional, Tuple, Type
 
 
 class Record:
-    """A line of a record file (docs/import.md lists them); its columns are the slots. `start` and `duration` are
-    nanoseconds, and become the columns `start_s` and `duration_s`. What is not given is None."""
+    """A line of a record file (docs/import.md lists them); its columns are the slots. `start` and `duration` are nanoseconds, and become the columns
+    `start_s` and `duration_s`. What is not given is None."""
 
     file = ""
     __slots__: Tuple[str, ...] = ()
@@ -29,8 +25,8 @@ class Record:
     def __init_subclass__(cls) -> None:
         # There may be millions: their constructor is written out, as a dataclass has it.
         scope: Dict[str, Any] = {}
-        exec(f"def __init__(self, {', '.join(f'{one}=None' for one in cls.__slots__)}):\n" +
-             "".join(f"    self.{one} = {one}\n" for one in cls.__slots__), scope)
+        exec(f"def __init__(self, {', '.join(f'{one}=None' for one in cls.__slots__)}):\n"
+             + "".join(f"    self.{one} = {one}\n" for one in cls.__slots__), scope)
         cls.__init__ = scope["__init__"]  # type: ignore[method-assign]
         cls.values = attrgetter(*cls.__slots__)  # type: ignore[attr-defined]
         cls.times = [place for place, one in enumerate(cls.__slots__) if one in ("start", "duration")]
@@ -52,9 +48,8 @@ class Kernel(Record):
     """One launch on a device. `grid` and `block`: "64x1x1"."""
 
     file = "kernels.csv"
-    __slots__ = ("device", "stream", "correlation", "layer", "phase", "name", "start", "duration", "grid", "block",
-                 "registers",
-                 "shared_bytes", "graph_node")
+    __slots__ = ("device", "stream", "correlation", "layer", "phase", "name", "start", "duration", "grid", "block", "registers", "shared_bytes",
+                 "graph_node")
 
 
 class Call(Record):
@@ -68,8 +63,7 @@ class Copy(Record):
     """`kind`: H2D, D2H, D2D, P2P, H2H, memset; `source`, `destination`: pageable, pinned, device, managed."""
 
     file = "copies.csv"
-    __slots__ = ("device", "stream", "correlation", "layer", "phase", "kind", "source", "destination", "bytes", "start",
-                 "duration")
+    __slots__ = ("device", "stream", "correlation", "layer", "phase", "kind", "source", "destination", "bytes", "start", "duration")
 
 
 class Memory(Record):
@@ -105,8 +99,7 @@ RECORDS: List[Type[Record]] = [Kernel, Call, Copy, Memory, Wait, Range, Counter]
 
 @dataclass
 class Layer:
-    """A part of a step in one phase (forward, backward, update): a line of layers.csv. `times`: seconds in each
-    step."""
+    """A part of a step in one phase (forward, backward, update): a line of layers.csv. `times`: seconds in each step."""
 
     name: str
     kind: str

@@ -1,6 +1,5 @@
-"""Work by hardware counters: counted metrics become FLOPs by precision and bytes at DRAM. NVIDIA's metrics have the
-meaning that configs/counters/nvidia.yaml says and the program prints. A precision with an incomplete set of metrics is
-not counted; it is named."""
+"""Work by hardware counters: counted metrics become FLOPs by precision and bytes at DRAM. NVIDIA's metrics have the meaning that
+configs/counters/nvidia.yaml says and the program prints. A precision with an incomplete set of metrics is not counted; it is named."""
 
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -82,8 +81,8 @@ def count_tensor(metrics: Metrics, work: CountedWork) -> None:
         work.missing.append("FLOPs of tensor cores: sm__inst_executed_pipe_tensor counts instructions, whose FLOPs "
                             "differ by chip and type; ask for sm__ops_path_tensor_src_*.sum")
     # The precisions that each chip with the counted metrics has, and that no metric counts.
-    able = [{one["quantity"][7:] for one in family.values() if one["quantity"].startswith("tensor.")}
-            for family in families() if counted and counted.keys() <= family.keys()]
+    able = [{one["quantity"][7:] for one in family.values() if one["quantity"].startswith("tensor.")} for family in families() if counted
+            and counted.keys() <= family.keys()]
     absent = set.intersection(*able) - set(counted.values()) if able else set()
     if absent or (not counted and any("_sass_thread_inst_executed_op_" in name for name in metrics)):
         which = f" in {', '.join(sorted(absent))}" if absent else ""
@@ -125,17 +124,14 @@ def set_work(row: Row, work: CountedWork, imported: Imported) -> None:
     ordered = sorted(work.flops, key=lambda one: one != most)
     each = [f"{si(work.flops[one], 'FLOP')} in {one or 'either'}" for one in ordered if work.flops[one] > 0]
     if most and len(each) > 1:
-        imported.remarks.append(f"FLOPs of several precisions: {', '.join(each)}. The row counts them together, as "
-                                f"{most}.")
+        imported.remarks.append(f"FLOPs of several precisions: {', '.join(each)}. The row counts them together, as {most}.")
 
 
-def add_processor(imported: Imported, name: str, seconds: float, work: CountedWork, metrics: Metrics,
-                  before: str = "") -> None:
+def add_processor(imported: Imported, name: str, seconds: float, work: CountedWork, metrics: Metrics, before: str = "") -> None:
     """Adds the row of a program or region on the processor. 0 seconds: unknown. `before`: of the sentences."""
     row = Row("cpu", {"model": name}, times=[seconds] if seconds > 0 else [])
     set_work(row, work, imported)
-    row.records = [Counter(device="cpu", scope="step", metric=metric, value=amount, unit=unit)
-                   for metric, (amount, unit) in metrics.items()]
+    row.records = [Counter(device="cpu", scope="step", metric=metric, value=amount, unit=unit) for metric, (amount, unit) in metrics.items()]
     imported.rows.append(row)
     missing = [NO_BYTES] * (not work.names_bytes) + work.missing
     add_once(imported.missing, [before + one for one in missing])

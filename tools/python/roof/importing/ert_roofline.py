@@ -54,8 +54,7 @@ def read(source: Source) -> Imported:
     device = "gpu:0" if "'ERT_GPU': ['True']" in text else "cpu"  # in the configuration that its metadata hold
     imported = Imported("Empirical Roofline Tool", remarks=[REMARK])
     for label, rate in rates(empirical, "gbytes", name):
-        imported.rows.append(Row(device, {"path": label}, "bandwidth", [1.0], compulsory=rate, no_reuse=rate,
-                                 known="measured"))
+        imported.rows.append(Row(device, {"path": label}, "bandwidth", [1.0], compulsory=rate, no_reuse=rate, known="measured"))
     for label, rate in rates(empirical, "gflops", name):
         precision = next((known for part, known in PRECISIONS.items() if part in label), "")
         point = {"operation": label, "precision": precision}

@@ -1,5 +1,4 @@
-"""Files to import: their bytes whatever the encoding, their format by the first of them, and the name of what cannot be
-read."""
+"""Files to import: their bytes whatever the encoding, their format by the first of them, and the name of what cannot be read."""
 
 import codecs
 import gzip
@@ -24,28 +23,19 @@ DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
 SQLITE = b"SQLite format 3\0"
 
 #: Files that other programs convert: their first bytes, the ends of their names, what they are, and what to do.
-FOREIGN = (
-    (b"", (".nsys-rep", ".qdrep"), "a report of Nsight Systems", "nsys export --type sqlite {}"),
-    (b"NVR\0", (".ncu-rep",), "a report of Nsight Compute",
-     "ncu --import {} --csv --page raw --print-units base > FILE.csv"),
-    (b"PERFILE2", ("perf.data",), "a recording of `perf record`, which has samples and no counts",
-     "perf stat -j -o FILE.json PROGRAM"),
-    (b"", (".pftrace", ".perfetto-trace"), "a trace of Perfetto", "torch.profiler's export_chrome_trace() is read"),
-    (b"PK\x03\x04", (".zip",), "a zip archive", "unzip {}"),
-    (b"BZh", (".bz2",), "compressed by bzip2", "bunzip2 {}"),
-    (b"\xfd7zXZ\0", (".xz",), "compressed by xz", "unxz {}"),
-    (b"\x28\xb5\x2f\xfd", (".zst",), "compressed by zstd", "unzstd {}"),
-)
+FOREIGN = ((b"", (".nsys-rep", ".qdrep"), "a report of Nsight Systems", "nsys export --type sqlite {}"),
+           (b"NVR\0", (".ncu-rep",), "a report of Nsight Compute", "ncu --import {} --csv --page raw --print-units base > FILE.csv"),
+           (b"PERFILE2", ("perf.data",), "a recording of `perf record`, which has samples and no counts", "perf stat -j -o FILE.json PROGRAM"),
+           (b"", (".pftrace", ".perfetto-trace"), "a trace of Perfetto", "torch.profiler's export_chrome_trace() is read"),
+           (b"PK\x03\x04", (".zip",), "a zip archive", "unzip {}"), (b"BZh", (".bz2",), "compressed by bzip2", "bunzip2 {}"),
+           (b"\xfd7zXZ\0", (".xz",), "compressed by xz", "unxz {}"), (b"\x28\xb5\x2f\xfd", (".zst",), "compressed by zstd", "unzstd {}"))
 #: Texts of programs whose counts or times another command writes: a part of a line, what they are, and the command.
-TEXTS = (
-    (r"^==\d+== (?:NVPROF is profiling|Profiling (?:application|result))", "a text of nvprof",
-     "nsys profile --trace=cuda,nvtx PROGRAM, then nsys export --type sqlite"),
-    (r'^ *"?Time ?\(%\)"?[ ,]', "a summary of `nsys stats`", "nsys export --type sqlite REPORT.nsys-rep"),
-    (r"^# (?:To display the perf\.data header|Samples: |Overhead )", "the text of `perf report`, which has no counts",
-     "perf stat -j -o FILE.json PROGRAM"),
-    (r'^"?(?:Index|Kind)"?,.*(?:KernelName|Kernel_Name)', "a table of rocprof",
-     "torch.profiler's export_chrome_trace()"),
-)
+TEXTS = ((r"^==\d+== (?:NVPROF is profiling|Profiling (?:application|result))", "a text of nvprof",
+          "nsys profile --trace=cuda,nvtx PROGRAM, then nsys export --type sqlite"),
+         (r'^ *"?Time ?\(%\)"?[ ,]', "a summary of `nsys stats`", "nsys export --type sqlite REPORT.nsys-rep"),
+         (r"^# (?:To display the perf\.data header|Samples: |Overhead )", "the text of `perf report`, which has no counts",
+          "perf stat -j -o FILE.json PROGRAM"),
+         (r'^"?(?:Index|Kind)"?,.*(?:KernelName|Kernel_Name)', "a table of rocprof", "torch.profiler's export_chrome_trace()"))
 KNOWN = ("Nsight Compute's CSV, Nsight Systems' SQLite export, PyTorch's trace and its table of operators, "
          "`perf stat -j` and `-x`, likwid-perfctr's CSV, the Empirical Roofline Tool's roofline.json")
 
@@ -66,8 +56,7 @@ class Source:
                 self.head = self.read(stream, HEAD).encode()
 
     def stream(self) -> TextIO:
-        """The text, not compressed and without a byte-order mark. What is no text of its encoding becomes U+FFFD. To be
-        read by `read`."""
+        """The text, not compressed and without a byte-order mark. What is no text of its encoding becomes U+FFFD. To be read by `read`."""
         file: Any = gzip.open(self.path) if self.raw.startswith(b"\x1f\x8b") else open(self.path, "rb")
         try:
             first = file.read(4)
@@ -106,8 +95,8 @@ def foreign(source: Source, by_name: bool) -> None:
 
 
 def import_file(path: Path, row: str = "") -> Imported:
-    """The format is recognised by content. The row is named after the file unless `row` is given. Raises InputError for
-    a file of another format, and for one that is wrong or cut off."""
+    """The format is recognised by content. The row is named after the file unless `row` is given. Raises InputError for a file of another format, and
+    for one that is wrong or cut off."""
     stem = path.name[:-3] if path.name.endswith(".gz") else path.name
     source = Source(path, row or Path(stem).stem)
     if not source.head:

@@ -1,7 +1,6 @@
-"""PyTorch's table of operators: key_averages().table(), printed into a file. Groups of dashes mark the columns; what
-precedes them in their line (blanks of a notebook, "# ", "[rank0]: ") precedes every line of the table. The time of an
-operator is its own, without those that it calls, so that the times add up; on a GPU it is the GPU's. Each table is a
-row."""
+"""PyTorch's table of operators: key_averages().table(), printed into a file. Groups of dashes mark the columns; what precedes them in their line
+(blanks of a notebook, "# ", "[rank0]: ") precedes every line of the table. The time of an operator is its own, without those that it calls, so that
+the times add up; on a GPU it is the GPU's. Each table is a row."""
 
 import re
 from pathlib import Path
@@ -56,8 +55,7 @@ class Table:
         device = devices[0][1] if devices else "CPU"
         self.on = devices[0][0] if devices else ""  #: the column of a device; empty on a CPU
         # Others are blank, or go on with a stack.
-        self.rows = [(number, dict(zip(self.heading, row))) for (number, _), row in zip(lines[2:end], cells[2:])
-                     if any(row[:-1])]
+        self.rows = [(number, dict(zip(self.heading, row))) for (number, _), row in zip(lines[2:end], cells[2:]) if any(row[:-1])]
         for number, row in self.rows:
             for column in ("Name", self.own, self.calls):
                 if not row.get(column):
@@ -99,8 +97,8 @@ def phase_of(name: str) -> str:
 
 
 def row_of(table: Table, name: str, imported: Imported) -> Row:
-    steps = max([1.0] + [float(row[table.calls]) for _, row in table.rows
-                         if row["Name"].startswith("ProfilerStep") and re.fullmatch("[0-9]{1,15}", row[table.calls])])
+    steps = max([1.0] + [float(row[table.calls]) for _,
+                         row in table.rows if row["Name"].startswith("ProfilerStep") and re.fullmatch("[0-9]{1,15}", row[table.calls])])
     column = next((match for heading in table.heading if (match := FLOPS.fullmatch(heading))), None)
     row = Row("gpu:0" if table.on else "cpu", {"model": name}, times=[(table.total or 0.0) / steps], known="analytic")
     kernels: List[Layer] = []  # their times are also those of the operators that launched them
@@ -133,6 +131,5 @@ def read(source: Source) -> Imported:
     for place, table in enumerate(tables_in(source)):
         imported.rows.append(row_of(table, source.row + f" {place + 1}" * (place > 0), imported))
     imported.missing.append("bytes: the table has none")
-    imported.remarks.append("FLOPs are PyTorch's, which has none for the gradients of convolutions; an operator's time "
-                            "is its own")
+    imported.remarks.append("FLOPs are PyTorch's, which has none for the gradients of convolutions; an operator's time is its own")
     return imported

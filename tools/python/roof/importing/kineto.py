@@ -19,18 +19,14 @@ from roof.work import Work
 
 FARTHEST = 4 * 10**18  #: nanoseconds
 MODULE = "nn.Module: "
-#: What the events of a category are. "old": in 2021, operators and ranges; "": what repeats others, or says nothing
-#: about devices and operators.
-KINDS = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "copy", "Memcpy": "copy", "gpu_memset": "fill",
-         "Memset": "fill",
-         "cuda_profiler_range": "counters", "python_function": "module", "user_annotation": "range",
-         "cpu_op": "operator", "Operator": "old",
-         "fwdbwd": "flow", "Runtime": "call", **dict.fromkeys(("gpu_user_annotation", "Trace", "overhead", "cuda_sync",
-                                                               "cpu_instant_event", "ac2g", ""), "")}
+#: What the events of a category are. "old": in 2021, operators and ranges; "": what repeats others, or says nothing about devices and operators.
+KINDS = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "copy", "Memcpy": "copy", "gpu_memset": "fill", "Memset": "fill",
+         "cuda_profiler_range": "counters", "python_function": "module", "user_annotation": "range", "cpu_op": "operator", "Operator": "old",
+         "fwdbwd": "flow", "Runtime": "call",
+         **dict.fromkeys(("gpu_user_annotation", "Trace", "overhead", "cuda_sync", "cpu_instant_event", "ac2g", ""), "")}
 CALLS = re.compile(r"\w+_(runtime|driver)")
 #: Parts of a copy's name; roctracer's old names last.
-DIRECTIONS = (("HtoD", "H2D"), ("DtoH", "D2H"), ("PtoP", "P2P"), ("HtoH", "H2H"), ("HostToDevice", "H2D"),
-              ("DeviceToHost", "D2H"),
+DIRECTIONS = (("HtoD", "H2D"), ("DtoH", "D2H"), ("PtoP", "P2P"), ("HtoH", "H2H"), ("HostToDevice", "H2D"), ("DeviceToHost", "D2H"),
               ("HostToHost", "H2H"))
 VENDORS = {"xpu": "Intel GPU", "mtia": "MTIA", "privateuse1": "another accelerator", "npu": "NPU", "cuda": ""}
 
@@ -148,8 +144,7 @@ class Trace:
         elif kind == "module":
             span = Span(start, start + duration, kind, name[len(MODULE):])
         elif kind == "range":
-            self.process(process).ranges.append(Range(None if type(thread) is str else thread, None, name, start,
-                                                      duration))
+            self.process(process).ranges.append(Range(None if type(thread) is str else thread, None, name, start, duration))
             span = Span(start, start + duration, kind, name)
         elif kind == "call":
             self.vendor = category.partition("_")[0] if "_" in category else self.vendor
@@ -166,12 +161,10 @@ class Trace:
         """By its shapes, or of a kernel that Inductor made by what Inductor says."""
         if "kernel_flop" in args or "kernel_num_gb" in args:
             flops, size = real(args.get("kernel_flop")) or 0.0, 1e9 * (real(args.get("kernel_num_gb")) or 0.0)
-            return Traced(Work(flops, flops, size, size), "compiled", "") if min(flops, size) >= 0 < max(flops,
-                                                                                                         size) else None
+            return Traced(Work(flops, flops, size, size), "compiled", "") if min(flops, size) >= 0 < max(flops, size) else None
         if not has_formula(name):
             return None
-        inputs = [args.get(key) if isinstance(args.get(key), list) else []
-                  for key in ("Input Dims", "Input type", "Concrete Inputs")]
+        inputs = [args.get(key) if isinstance(args.get(key), list) else [] for key in ("Input Dims", "Input type", "Concrete Inputs")]
         call = name, repr(inputs)
         if call not in self.works:
             self.works[call] = work_of(name, *inputs)
@@ -181,57 +174,47 @@ class Trace:
         stream, correlation = number(args.get("stream")), number(args.get("correlation"))
         device, begin = f"gpu:{number(args.get('device')) or 0}", start if start or duration else None
         if kind == "kernel":
-            self.device.append(Kernel(device, stream, correlation, None, None, name, begin, duration,
-                                      extent(args.get("grid")),
-                                      extent(args.get("block")), number(args.get("registers per thread")),
-                                      number(args.get("shared memory")), number(args.get("graph node id"))))
+            self.device.append(Kernel(device, stream, correlation, None, None, name, begin, duration, extent(args.get("grid")),
+                                      extent(args.get("block")), number(args.get("registers per thread")), number(args.get("shared memory")),
+                                      number(args.get("graph node id"))))
             return
         before, arrow, after = name.partition("->")
         kind = "memset" if kind == "fill" else next((kind for part, kind in DIRECTIONS if part in name), "D2D")
         ends = (memory_in(before), memory_in(after)) if arrow and kind != "memset" else (None, None)
-        self.device.append(Copy(device, stream, correlation, None, None, kind, *ends, number(args.get("bytes")), begin,
-                                duration))
+        self.device.append(Copy(device, stream, correlation, None, None, kind, *ends, number(args.get("bytes")), begin, duration))
 
     def add_memory(self, event: Dict[str, Any], args: Dict[str, Any], process: Any) -> None:
         """A record of PyTorch's allocator on a device: the allocated bytes, negative for a release to the pool."""
         size, start = args.get("Bytes"), nanoseconds(event.get("ts"))
         if number(args.get("Device Type")) == 1 and isinstance(size, int) and start is not None:
-            self.process(process).device.append(Memory(
-                device=f"gpu:{number(args.get('Device Id')) or 0}", action="free" if size < 0 else "allocate",
-                memory="pool",
-                address=number(args.get("Addr")), bytes=abs(size), start=start))
+            self.process(process).device.append(Memory(device=f"gpu:{number(args.get('Device Id')) or 0}", action="free" if size < 0 else "allocate",
+                                                       memory="pool", address=number(args.get("Addr")), bytes=abs(size), start=start))
 
     def add_counters(self, device: Any, args: Dict[str, Any], name: str) -> None:
         """CUPTI's counters of a kernel. Its times are no times: the profiler divides the whole equally."""
         for metric, value in sorted(args.items()):
             found = real(value)
             if found is not None:
-                self.device.append(Counter(device=f"gpu:{number(device) or 0}", scope="kernel", name=name,
-                                           launch=self.ranges,
-                                           metric=metric, value=found, unit=""))
+                self.device.append(Counter(device=f"gpu:{number(device) or 0}", scope="kernel", name=name, launch=self.ranges, metric=metric,
+                                           value=found, unit=""))
         self.ranges += 1
 
     def assign(self) -> None:
-        """Gives each record of a device to a process: that of the call with its correlation. Of several, that to which
-        most records of the device can belong, and of equals one that has no device yet."""
-        hosts = {key: {call.correlation: call.start for call in one.calls}
-                 for key, one in self.processes.items() if one.calls}
+        """Gives each record of a device to a process: that of the call with its correlation. Of several, that to which most records of the device can
+        belong, and of equals one that has no device yet."""
+        hosts = {key: {call.correlation: call.start for call in one.calls} for key, one in self.processes.items() if one.calls}
         votes: Dict[str, Tally] = {}
         for record in self.device:
             tally = votes.setdefault(record.device, Tally())
             for key, begun in hosts.items():
-                tally[key] += getattr(record, "correlation",
-                                      None) in begun and (record.start or 0) >= begun[record.correlation]
+                tally[key] += getattr(record, "correlation", None) in begun and (record.start or 0) >= begun[record.correlation]
         taken: Tally = Tally()
         owner: Dict[str, Any] = {}
         for device, tally in sorted(votes.items()):
-            owner[device] = max(tally, key=lambda key: (tally[key], -taken[key]),
-                                default=next(iter(self.processes), None))
+            owner[device] = max(tally, key=lambda key: (tally[key], -taken[key]), default=next(iter(self.processes), None))
             taken[owner[device]] += 1
         for record in self.device:
-            having = [key
-                      for key, begun in hosts.items()
-                      if getattr(record, "correlation", None) in begun] if len(hosts) > 1 else []
+            having = [key for key, begun in hosts.items() if getattr(record, "correlation", None) in begun] if len(hosts) > 1 else []
             key = having[0] if len(having) == 1 else owner[record.device]
             self.processes.setdefault(key, Process()).device.append(record)
 
@@ -250,21 +233,15 @@ def read(source: Source) -> Imported:
         trace.add(event)
     found = Imported("PyTorch profiler")
     if trace.wrong:
-        found.remarks.append(f"left out: {how_many(len(trace.wrong), 'event')} whose time or duration is none, "
-                             f"first {trace.wrong[0]}")
+        found.remarks.append(f"left out: {how_many(len(trace.wrong), 'event')} whose time or duration is none, first {trace.wrong[0]}")
     if document.mended:
-        found.remarks.append(f"{how_many(document.mended, 'event')} held quotes that PyTorch does not escape; "
-                             "with_stack=False avoids them")
-    found.remarks += [f"not read, of '{printable(category)}': {how_many(count, 'event')}"
-                      for category, count in sorted(trace.left.items())]
+        found.remarks.append(f"{how_many(document.mended, 'event')} held quotes that PyTorch does not escape; with_stack=False avoids them")
+    found.remarks += [f"not read, of '{printable(category)}': {how_many(count, 'event')}" for category, count in sorted(trace.left.items())]
     if any(process.calls for process in trace.processes.values()) or trace.device:
         return of_devices(source, trace, document, found)
-    keys = [key
-            for key, threads in trace.threads.items()
-            if any(s.kind == "operator" for spans in threads.values() for s in spans)]
+    keys = [key for key, threads in trace.threads.items() if any(s.kind == "operator" for spans in threads.values() for s in spans)]
     if not keys:
-        raise InputError(f"{source.name}: none of its {trace.events} events is an operator, a kernel, a copy or "
-                         "a call of a device's library")
+        raise InputError(f"{source.name}: none of its {trace.events} events is an operator, a kernel, a copy or a call of a device's library")
     for key in keys:
         row = Row("cpu", {"model": f"{source.row} process {key}" if len(keys) > 1 else source.row})
         steps = mark_ranges(trace.processes[key].ranges) if key in trace.processes else []
@@ -280,19 +257,16 @@ def of_devices(source: Source, trace: Trace, document: Document, found: Imported
         if isinstance(one, dict):
             found.models[f"gpu:{number(one.get('id')) or 0}"] = str(one.get("name", ""))
     trace.assign()
-    by_process = {key: operators_of(trace, key)
-                  for key, process in trace.processes.items() if process.device or process.calls}
+    by_process = {key: operators_of(trace, key) for key, process in trace.processes.items() if process.device or process.calls}
     with_device = {key: trace.processes[key] for key in by_process if trace.processes[key].device}
-    steps = {key: whole_steps(mark_ranges(process.ranges), sorted(call.start for call in process.calls))
-             for key, process in trace.processes.items()}
+    steps = {key: whole_steps(mark_ranges(process.ranges), sorted(call.start for call in process.calls)) for key, process in trace.processes.items()}
     for key, operators in by_process.items():
         operators.name(steps[key])
         operators.label()
     rows = rows_of(source.row, with_device or trace.processes)
     for key, process in trace.processes.items():
         if process.calls and with_device and key not in with_device:
-            found.remarks.append(f"left out: {how_many(len(process.calls), 'call')} of process {key}, "
-                                 "which started nothing on a device")
+            found.remarks.append(f"left out: {how_many(len(process.calls), 'call')} of process {key}, which started nothing on a device")
     for _, device in rows:
         found.models.setdefault(device, VENDORS.get(trace.vendor, ""))
     timed(found, rows.values())
@@ -320,11 +294,9 @@ def add_counted(row: Row, found: Imported) -> None:
         return
     work = counted.count_work(sums)
     if any(one.kind == "step" for one in row.of(Range)):
-        found.remarks.append(f"{sum(work.flops.values()):.0f} FLOPs were counted on {row.device} "
-                             "in the whole recording, not by steps")
+        found.remarks.append(f"{sum(work.flops.values()):.0f} FLOPs were counted on {row.device} in the whole recording, not by steps")
     else:
         counted.set_work(row, work, found)
         row.known = "counter"
     found.missing = [one for one in found.missing if one != MISSING]
-    counted.add_once(found.missing,
-                     [one for one in work.missing if one.startswith("FLOPs")] + ["bytes: CUPTI counted none"])
+    counted.add_once(found.missing, [one for one in work.missing if one.startswith("FLOPs")] + ["bytes: CUPTI counted none"])

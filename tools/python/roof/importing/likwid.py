@@ -1,6 +1,5 @@
-"""`likwid-perfctr`'s CSV, of LIKWID 4.0 to 5.4: tables, each under "TABLE,[Region name,]Group 1 Metric,GROUP,rows".
-Reads the metrics by hardware thread; each region becomes a row, and each group of it where there are several, since
-they were measured one after the other."""
+"""`likwid-perfctr`'s CSV, of LIKWID 4.0 to 5.4: tables, each under "TABLE,[Region name,]Group 1 Metric,GROUP,rows". Reads the metrics by hardware
+thread; each region becomes a row, and each group of it where there are several, since they were measured one after the other."""
 
 import csv
 import re
@@ -62,8 +61,7 @@ def tables_in(source: Source) -> Dict[str, Dict[Tuple[int, str], List[Table]]]:
     name, text = source.name, source.text()
     first = HEADER.search(text)
     if not first:
-        raise InputError(f"{name}: these are likwid-perfctr's tables for people; `likwid-perfctr -o FILE.csv …` writes "
-                         "a file that can be read")
+        raise InputError(f"{name}: these are likwid-perfctr's tables for people; `likwid-perfctr -o FILE.csv …` writes a file that can be read")
     try:
         rows = list(csv.reader(text.splitlines(keepends=True), delimiter=first[1]))
     except csv.Error as error:
@@ -96,8 +94,8 @@ def tables_in(source: Source) -> Dict[str, Dict[Tuple[int, str], List[Table]]]:
 
 def find(table: Table, unit: str, *names: str) -> Values:
     """The first of these metrics that has the unit and a value; empty if there is none."""
-    return next((table[name][0] for name in names if name in table and table[name][1] == unit and any(
-        value is not None for value in table[name][0])), [])
+    return next((table[name][0] for name in names if name in table and table[name][1] == unit and any(value is not None for value in table[name][0])),
+                [])
 
 
 def flops_in(table: Table, group: str) -> Dict[str, Tuple[float, str]]:
@@ -105,8 +103,7 @@ def flops_in(table: Table, group: str) -> Dict[str, Tuple[float, str]]:
     found: Dict[str, Tuple[float, str]] = {}
     times = find(table, "s", *RUNTIME)
     of_group = PRECISIONS.get(group.rpartition("_")[2])  # before 4.3 some groups call their FLOPs "MFLOP/s" alone
-    names = {precision: [short + variant for variant in VARIANTS] + [""] * (precision == of_group)
-             for short, precision in PRECISIONS.items()}
+    names = {precision: [short + variant for variant in VARIANTS] + [""] * (precision == of_group) for short, precision in PRECISIONS.items()}
     for precision, known in {**names, "": ["FP rate"]}.items():
         rates = find(table, "FLOP/s", *known)
         flops = sum(rate * time for rate, time in zip(rates, times) if rate is not None and time is not None)
@@ -142,8 +139,7 @@ def work_of(tables: List[Table], group: str) -> CountedWork:
     for name, match in ((name, CHANNELS.fullmatch(name)) for name in tables[0]):
         if match and (amount := sum(volume(table, name) or 0.0 for table in tables)):
             work.missing.append(f"bytes at DRAM: {si(amount, 'B')} went over the channels {shown(match[1])}, which are "
-                                f"a part of the processor's; {shown(group)} has no others, so measure the group of the "
-                                "rest as well (MEM1 and MEM2)")
+                                f"a part of the processor's; {shown(group)} has no others, so measure the group of the rest as well (MEM1 and MEM2)")
     if not work.flops and not any(one.startswith("FLOPs") for one in work.missing):
         work.missing.append("FLOPs: measure the group FLOPS_SP, FLOPS_DP or MEM_SP")
     return work

@@ -1,6 +1,5 @@
-"""Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each
-launch with a column for each metric and a second line of units (raw). The program's output precedes the header; ranks
-may have written several tables."""
+"""Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each launch with a column for each
+metric and a second line of units (raw). The program's output precedes the header; ranks may have written several tables."""
 
 import csv
 import re
@@ -20,8 +19,8 @@ LOG = re.compile(r"^==(ERROR|WARNING)== (.*)$|^ *Metric Name +Metric (?:Unit|Val
 LOCALE = "export it again with LC_ALL=C"
 GROUPED = re.compile(f"[0-9][{quantities.BLANKS}][0-9]{{3}}")
 TEXT, BELOW = "were not numbers (n/a, text)", "were below 0"
-#: A sum's rate over time or over cycles: prefix, ending, and the factor. "derived__smsp__…_x2" counts multiply-adds
-#: twice; "derived__sm__…_x2" is the peak.
+#: A sum's rate over time or over cycles: prefix, ending, and the factor. "derived__smsp__…_x2" counts multiply-adds twice; "derived__sm__…_x2" is the
+#: peak.
 RATES = (("", ".sum.per_second", 0, 1.0), ("", ".sum.per_cycle_elapsed", 1, 1.0), ("derived__smsp__", "_x2", 1, 0.5))
 
 
@@ -56,8 +55,8 @@ class Launch:
 
 
 class Tables:
-    """The launches of a file by their IDs in each process: its host, its number, and how many tables before have the
-    same two, which are of other nodes or containers."""
+    """The launches of a file by their IDs in each process: its host, its number, and how many tables before have the same two, which are of other
+    nodes or containers."""
 
     def __init__(self, source: Source) -> None:
         self.name, text = source.name, source.text()
@@ -117,16 +116,15 @@ class Tables:
                 table, units = table + 1, None
                 continue
             if len(line) not in (width, short):
-                raise InputError(f"{where}: {len(line)} cells, not {width}; with --log-file FILE ncu's lines are apart "
-                                 "from the program's")
+                raise InputError(f"{where}: {len(line)} cells, not {width}; with --log-file FILE ncu's lines are apart from the program's")
             cells = dict(zip(self.columns, line))
             if self.raw and units is None:
                 units = cells
                 if cells["ID"]:
                     raise InputError(f"{where}: the line of units is missing")
                 continue
-            of = [(name, (units or {})[name], cells[name]) for name in metrics] if self.raw else [
-                (cells["Metric Name"], cells.get("Metric Unit", ""), cells["Metric Value"])]
+            of = [(name, (units or {})[name], cells[name])
+                  for name in metrics] if self.raw else [(cells["Metric Name"], cells.get("Metric Unit", ""), cells["Metric Value"])]
             launch = self.launch(cells, table, where, of[0][0] if of else "")
             for name, unit, value in of:
                 if name:
@@ -134,8 +132,7 @@ class Tables:
 
     def launch(self, cells: Dict[str, str], table: int, where: str, metric: str) -> Launch:
         """The launch of a line. A table that has a metric of an earlier one's launch again is of another process."""
-        number, name, (host, process) = whole(cells["ID"]), cells["Kernel Name"], (
-            cells.get(column, "") for column in ("Host Name", "Process ID"))
+        number, name, (host, process) = whole(cells["ID"]), cells["Kernel Name"], (cells.get(column, "") for column in ("Host Name", "Process ID"))
         if number is None or not name:
             what = "its ID is not the number of a launch" if name else "the kernel's name is missing"
             raise InputError(f"{where}: {what}")
@@ -179,16 +176,16 @@ def add_up(row: Row, launches: List[Launch], imported: Imported) -> None:
     total.moved = sum(moved) if len(moved) == len(works) else None
     times = [launch.metrics[TIME][0] for launch in launches if TIME in launch.metrics]
     row.times = [sum(times)] if len(times) == len(launches) else []
-    add_once(imported.missing, ["bytes at DRAM: missing for some launches"] * (0 < len(moved) < len(works)) +
-             [f"time: {TIME} is missing for some launches"] * (not row.times))
+    add_once(imported.missing, ["bytes at DRAM: missing for some launches"] * (0 < len(moved) < len(works))
+             + [f"time: {TIME} is missing for some launches"] * (not row.times))
     set_work(row, total, imported)
     for one in launches:
         seconds, unit = one.metrics.get(TIME, (0.0, ""))
         if unit == "s":
-            row.records.append(Kernel(device=one.device, stream=one.stream, name=one.name, grid=one.grid,
-                                      block=one.block, duration=round(seconds * 1e9)))
-        row.records += [Counter(device=one.device, scope="kernel", name=one.name, launch=one.number, metric=metric,
-                                value=value, unit=of) for metric, (value, of) in sorted(one.metrics.items())]
+            row.records.append(Kernel(device=one.device, stream=one.stream, name=one.name, grid=one.grid, block=one.block,
+                                      duration=round(seconds * 1e9)))
+        row.records += [Counter(device=one.device, scope="kernel", name=one.name, launch=one.number, metric=metric, value=value, unit=of) for metric,
+                        (value, of) in sorted(one.metrics.items())]
 
 
 def read(source: Source) -> Imported:
@@ -207,8 +204,6 @@ def read(source: Source) -> Imported:
     imported.remarks.append("Times are those of Nsight Compute, which runs kernels one by one, by default with cold "
                             "caches and locked clocks. They differ from the times of the run.")
     imported.remarks += [f"Nsight Compute reported: {tables.error}"] * bool(tables.error)
-    imported.remarks += [f"Metrics in the unit '{unit}' were left out: the unit is unknown."
-                         for unit in sorted(tables.unknown_units)]
-    imported.remarks += [f"{count} values {what} and were left out."
-                         for what, count in tables.left_out.items() if count]
+    imported.remarks += [f"Metrics in the unit '{unit}' were left out: the unit is unknown." for unit in sorted(tables.unknown_units)]
+    imported.remarks += [f"{count} values {what} and were left out." for what, count in tables.left_out.items() if count]
     return imported

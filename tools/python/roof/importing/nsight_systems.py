@@ -1,5 +1,4 @@
-"""Nsight Systems' SQLite export, with times in nanoseconds. A table exists only if it has records; columns depend on
-the version."""
+"""Nsight Systems' SQLite export, with times in nanoseconds. A table exists only if it has records; columns depend on the version."""
 
 import sqlite3
 import time
@@ -24,11 +23,10 @@ MEMORIES = {1: "Pageable", 2: "Pinned", 3: "Device", 4: "Array", 5: "Managed", 6
 CAUSE = ("deviceId", "streamId", "correlationId", "globalPid")
 #: Tables of what ran on a device: the record, the columns besides those of its cause, and those that must be there.
 DEVICE: Dict[str, Tuple[Any, Tuple[str, ...], Tuple[str, ...]]] = {
-    "KERNEL": (Kernel,
-               ("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread", "staticSharedMemory",
-                        "dynamicSharedMemory", "graphNodeId", "demangledName", "shortName"), ()),
-    "GRAPH_TRACE": (Kernel, ("graphId",), ()), "MEMCPY": (Copy, ("srcKind", "dstKind"), ("copyKind", "bytes")),
-    "MEMSET": (Copy, ("bytes",), ()), "SYNCHRONIZATION": (Wait, ("syncType",), ())}
+    "KERNEL": (Kernel, ("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory",
+                        "graphNodeId", "demangledName", "shortName"), ()), "GRAPH_TRACE": (Kernel, ("graphId",), ()),
+    "MEMCPY": (Copy, ("srcKind", "dstKind"), ("copyKind", "bytes")), "MEMSET": (Copy, ("bytes",), ()), "SYNCHRONIZATION": (Wait, ("syncType",), ())
+}
 WAITS = (None, "event", "stream wait", "stream", "context")
 #: Databases of others: the begin of a table's name, whose it is, and what to do.
 OTHERS = ((f"{CUPTI}CONCURRENT_KERNEL", "nvprof", "profile with `nsys profile --trace=cuda,nvtx`"),
@@ -83,8 +81,7 @@ class Database:
         return self.strings.get(number, "")
 
     def timed(self, table: str, columns: Iterable[str], required: Iterable[str] = ()) -> Iterator[Dict[str, Any]]:
-        """Records with their start and duration: None and 0 where CUPTI could not collect the times. Those whose times
-        are none are left out."""
+        """Records with their start and duration: None and 0 where CUPTI could not collect the times. Those whose times are none are left out."""
         for one in self.select(table, columns, ("start", "end", *required)):
             start, end = one["start"], one["end"]
             if start == 0 and end == 0:
@@ -120,17 +117,15 @@ class Export:
         for one in base.timed(f"{CUPTI}RUNTIME", ("globalTid", "correlationId"), ("nameId",)):
             text = base.text(one["nameId"])
             if one["start"] is not None:
-                self.of(one["globalTid"]).calls.append(Call(
-                    thread=whole(one["globalTid"]), correlation=whole(one["correlationId"]), name=text,
-                    start=one["start"],
-                    duration=one["duration"], domain="runtime" if text.startswith("cuda") else "driver"))
+                self.of(one["globalTid"]).calls.append(Call(thread=whole(one["globalTid"]), correlation=whole(one["correlationId"]), name=text,
+                                                            start=one["start"], duration=one["duration"],
+                                                            domain="runtime" if text.startswith("cuda") else "driver"))
         for one in base.select("NVTX_EVENTS", ("text", "textId", "globalTid"), ("start", "end")):
             start, end = one["start"], one["end"]  # marks and names of threads have no end
             if isinstance(start, int) and isinstance(end, int) and 0 < start <= end <= LATEST:
                 name = str(one["text"]) if one["text"] is not None else base.text(one["textId"])
                 name = name.split(", op_id = ")[0].split(", seq = ")[0]  # PyTorch's emit_nvtx numbers each call
-                self.of(one["globalTid"]).ranges.append(Range(thread=whole(one["globalTid"]), name=name, start=start,
-                                                              duration=end - start))
+                self.of(one["globalTid"]).ranges.append(Range(thread=whole(one["globalTid"]), name=name, start=start, duration=end - start))
         self.read_device()
         self.read_memory()
 
@@ -148,8 +143,7 @@ class Export:
                               correlation=whole(one["correlationId"]), duration=one["duration"])
                 if table == "KERNEL":
                     shared = [whole(one[f"{part}SharedMemory"]) for part in ("static", "dynamic")]
-                    record.name = self.base.text(one["shortName"] if one["demangledName"] is None
-                                                 else one["demangledName"])
+                    record.name = self.base.text(one["shortName"] if one["demangledName"] is None else one["demangledName"])
                     record.grid, record.block = extent(one, "grid"), extent(one, "block")
                     record.registers, record.graph_node = whole(one["registersPerThread"]), whole(one["graphNodeId"])
                     record.shared_bytes = None if None in shared else sum(shared)
@@ -168,8 +162,7 @@ class Export:
         """A copy of an unknown kind is named by the memories that it joins."""
         if not isinstance(number, int) or not 0 <= number < len(COPIES):
             raise InputError(f"{self.base.name}: copyKind {number} is unknown")
-        return COPIES[number] or "2".join("H" if end in ("pageable", "pinned") else "D"
-                                          for end in (copy.source, copy.destination))
+        return COPIES[number] or "2".join("H" if end in ("pageable", "pinned") else "D" for end in (copy.source, copy.destination))
 
     def read_memory(self) -> None:
         operations = self.base.pairs("ENUM_CUDA_DEV_MEM_EVENT_OPER", "label")
@@ -177,11 +170,9 @@ class Export:
                                     ("start", "memoryOperationType", "bytes")):
             operation = operations.get(one["memoryOperationType"])
             if operation is not None:
-                self.of(one["globalPid"]).device.append(Memory(
-                    device=name_of_device(one["deviceId"]),
-                    action="allocate" if operation.startswith("Alloc") else "free",
-                    memory=self.memories.get(one["memKind"]), address=whole(one["address"]), bytes=whole(one["bytes"]),
-                    start=whole(one["start"])))
+                self.of(one["globalPid"]).device.append(Memory(device=name_of_device(one["deviceId"]), action="allocate"
+                                                               if operation.startswith("Alloc") else "free", memory=self.memories.get(one["memKind"]),
+                                                               address=whole(one["address"]), bytes=whole(one["bytes"]), start=whole(one["start"])))
 
 
 def read(source: Source) -> Imported:
@@ -200,14 +191,12 @@ def read(source: Source) -> Imported:
 def imported(source: Source, base: Database) -> Imported:
     whose = next((other for other in OTHERS if any(name.startswith(other[0].lower()) for name in base.tables)), None)
     if whose and "stringids" not in base.tables:
-        raise InputError(f"{source.name}: this is a database of {whose[1]}, not an export of Nsight Systems; "
-                         f"{whose[2]}")
+        raise InputError(f"{source.name}: this is a database of {whose[1]}, not an export of Nsight Systems; {whose[2]}")
     if "stringids" not in base.tables and not any(name.startswith(CUPTI.lower()) for name in base.tables):
         raise InputError(f"{source.name}: this database is no export of Nsight Systems")
     export = Export(base)
     if not any(process.calls or process.device for process in export.processes.values()):
-        raise InputError(f"{source.name}: it holds no kernels, no copies and no CUDA calls; "
-                         "record with --trace=cuda,nvtx")
+        raise InputError(f"{source.name}: it holds no kernels, no copies and no CUDA calls; record with --trace=cuda,nvtx")
     models = {name_of_device(one["id"]): str(one["name"]) for one in base.select("TARGET_INFO_GPU", ("id", "name"))}
     found = Imported("Nsight Systems, SQLite export", models=models)
     processes = {key: process for key, process in export.processes.items() if process.device} or export.processes

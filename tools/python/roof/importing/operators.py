@@ -59,8 +59,7 @@ class Outermost:
 class Operators:
     """The operators of one process. `started`: what each correlation started on devices."""
 
-    def __init__(self, threads: Dict[Any, List[Span]], flows: Dict[Any, List[Any]],
-                 started: Dict[Any, List[Record]]) -> None:
+    def __init__(self, threads: Dict[Any, List[Span]], flows: Dict[Any, List[Any]], started: Dict[Any, List[Record]]) -> None:
         self.threads: Dict[Any, List[Outermost]] = {}
         self.started, self.unknown = started, defaultdict(Tally)  # type: ignore[var-annotated]
         self.has_shapes = any(span.shaped for spans in threads.values() for span in spans)
@@ -71,8 +70,8 @@ class Operators:
         self.by_flow(flows)
 
     def nest(self, spans: List[Span]) -> List[Outermost]:
-        """One pass over a thread; each stack holds the spans of its kind that have not ended. Time that no formula
-        covers goes to the innermost operator: on a device that of the kernels it launched, on a CPU its own."""
+        """One pass over a thread; each stack holds the spans of its kind that have not ended. Time that no formula covers goes to the innermost
+        operator: on a device that of the kernels it launched, on a CPU its own."""
         outermost: List[Outermost] = []
         stacks: Dict[str, List[Any]] = {"operator": [], "module": [], "range": [], "compiling": []}
         # of each operator on the stack: its end, the unit that covers it
@@ -144,8 +143,7 @@ class Operators:
         return call if call and moment < call.end else None
 
     def by_flow(self, flows: Dict[Any, List[Any]]) -> None:
-        """A gradient belongs to the layer of the operator whose gradient it is; the operators after it belong to the
-        same layer."""
+        """A gradient belongs to the layer of the operator whose gradient it is; the operators after it belong to the same layer."""
         self.pairs = [(self.at(*begin), self.at(*end)) for begin, end in flows.values() if begin and end]
 
     def name(self, steps: List[Range]) -> None:
@@ -172,8 +170,7 @@ class Operators:
                     last = call.layer = call.layer or last
 
     def label(self) -> None:
-        """Calls of a device's library, and what they started, get the layer of the operator that made them, and in a
-        gradient its phase."""
+        """Calls of a device's library, and what they started, get the layer of the operator that made them, and in a gradient its phase."""
         for call in (call for calls in self.threads.values() for call in calls):
             for made in call.calls:
                 for record in [made, *(self.started.get(made.correlation, ()) if made.correlation is not None else ())]:
@@ -229,8 +226,8 @@ class Step:
 
 
 def split(operators: Operators, steps: List[Range], device: str = "") -> Tuple[List[Step], List[Range]]:
-    """The steps of a trace, and their ranges; all of it is one where none is marked. Steps in which less than half of
-    the most operators ran were cut off and are left out. `device`: only work that ran there."""
+    """The steps of a trace, and their ranges; all of it is one where none is marked. Steps in which less than half of the most operators ran were cut
+    off and are left out. `device`: only work that ran there."""
     operators.name(steps)
     made = [Step() for _ in steps or [None]]
     for calls in operators.threads.values():
@@ -245,8 +242,7 @@ def split(operators: Operators, steps: List[Range], device: str = "") -> Tuple[L
 
 
 def set_work(row: Row, steps: List[Step], operators: Operators, imported: Imported) -> None:
-    """The FLOPs of one step: of several, the median's. What has no formula and took more than 1% of the time makes them
-    a lower bound."""
+    """The FLOPs of one step: of several, the median's. What has no formula and took more than 1% of the time makes them a lower bound."""
     step = sorted(steps, key=lambda one: one.work.contraction_flops)[(len(steps) - 1) // 2]
     flops = step.work.contraction_flops
     row.flops, row.known = flops or None, "analytic"
@@ -254,20 +250,18 @@ def set_work(row: Row, steps: List[Step], operators: Operators, imported: Import
     precision = max(step.by_precision, key=lambda one: step.by_precision[one], default="")
     if precision and flops:
         row.point["precision"] = precision
-        each = [f"{si(count, 'FLOP')} in {name or 'another precision'}"
-                for name, count in step.by_precision.most_common() if count > 0]
+        each = [f"{si(count, 'FLOP')} in {name or 'another precision'}" for name, count in step.by_precision.most_common() if count > 0]
         if len(each) > 1:
-            imported.remarks.append(f"FLOPs of several precisions: {', '.join(each)}; "
-                                    f"the row counts them together, as {precision}")
+            imported.remarks.append(f"FLOPs of several precisions: {', '.join(each)}; the row counts them together, as {precision}")
     unknown = operators.unknown[row.device]
     total = unknown.pop("", 0)
     named = [(time, name) for name, time in unknown.items() if time > SMALLEST * total > 0]
     if named and operators.has_shapes:
         row.at_least = flops > 0
         bound = f"FLOPs: ≥ {si(flops, 'FLOP')}, a lower bound: " if flops else "FLOPs: "
-        imported.missing.append(bound + "no formula is known for " + ", ".join(
-            f"{name} ({100 * time / total:.3g}% of the time{' of ' + row.device if row.device != 'cpu' else ''})"
-            for time, name in sorted(named, reverse=True)))
+        imported.missing.append(bound + "no formula is known for "
+                                + ", ".join(f"{name} ({100 * time / total:.3g}% of the time{' of ' + row.device if row.device != 'cpu' else ''})"
+                                            for time, name in sorted(named, reverse=True)))
     if step.work.unread_mask and MASK not in imported.remarks:
         imported.remarks.append(MASK)
 
@@ -285,19 +279,15 @@ def processor_row(row: Row, operators: Operators, marked: List[Range], imported:
     if not operators.has_shapes:
         imported.missing.append("FLOPs: the trace has no shapes; profile with record_shapes=True")
     set_work(row, steps, operators, imported)
-    imported.missing.append("bytes of the step: operators without a formula have none; "
-                            "the layers that have one show theirs")
+    imported.missing.append("bytes of the step: operators without a formula have none; the layers that have one show theirs")
     if not operators.has_modules:
-        imported.remarks.append("layers are operators by their place in the step; "
-                                "profile with with_stack=True for modules")
+        imported.remarks.append("layers are operators by their place in the step; profile with with_stack=True for modules")
     kinds: Dict[str, str] = {}
     for layer, phase in dict.fromkeys(name for step in steps for name in step.parts):
         parts = [step.parts[layer, phase] for step in steps if (layer, phase) in step.parts]
         last = parts[-1]
         kind = kinds.setdefault(layer, "optimizer" if phase == "update" else last.kind)
         flops = statistics.median_low(part.work.flops for part in parts)
-        row.layers.append(Layer(
-            layer, kind if phase == "backward" else last.kind if phase != "update" else "optimizer", phase,
-            [part.seconds for part in parts], flops, flops - last.work.masked if last.work.masked else None,
-            last.work.compulsory,
-            last.work.no_reuse))
+        row.layers.append(Layer(layer, kind if phase == "backward" else last.kind if phase != "update" else "optimizer", phase,
+                                [part.seconds for part in parts], flops, flops - last.work.masked if last.work.masked else None, last.work.compulsory,
+                                last.work.no_reuse))

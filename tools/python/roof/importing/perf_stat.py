@@ -1,5 +1,5 @@
-"""`perf stat -j`: a JSON object on each line; `perf stat -x`: values between separators. An event may have a line for
-each core, socket or channel, and a modifier or a PMU in its name: `EVENT:u`, `cpu/EVENT/u`, `cpu_core/EVENT/`."""
+"""`perf stat -j`: a JSON object on each line; `perf stat -x`: values between separators. An event may have a line for each core, socket or channel,
+and a modifier or a PMU in its name: `EVENT:u`, `cpu/EVENT/u`, `cpu_core/EVENT/`."""
 
 import json
 import re
@@ -17,14 +17,12 @@ AGGREGATED = ("cpu", "core", "socket", "die", "cluster", "cache", "node", "threa
 LONGEST = 1 << 16  #: characters of a line
 #: [time] [core, number of processors] value, unit, event, [with -r: their scatter in %,] run time, percent …
 FIELDS = (r"(?:(?P<interval> *[0-9]+\.[0-9]+)S)?(?:(?P<cpu>[^S\"]*)S(?:[0-9]+S)?)??(?P<value>[0-9.]+|<[a-z ]+>)S"
-          r"(?P<unit>[A-Za-z/%]*)S(?P<event>[A-Za-z][^\"]*?)S(?:[0-9.]{1,9}%S)?[0-9]+S"
-          r"(?P<share>[0-9]+[.,][0-9]{2})(?:S|$)")
+          r"(?P<unit>[A-Za-z/%]*)S(?P<event>[A-Za-z][^\"]*?)S(?:[0-9.]{1,9}%S)?[0-9]+S(?P<share>[0-9]+[.,][0-9]{2})(?:S|$)")
 SEPARATED = [re.compile(FIELDS.replace("S", re.escape(separator))) for separator in (",", ";", "\t", "|", " ")]
 FOR_PEOPLE = "Performance counter stats for"
 ADVICE = "`perf stat -j -o FILE -e duration_time,… PROGRAM` writes a file that can be read"
 
-NAME = re.compile(r"(?:(?P<pmu>[A-Za-z]\w*)/)?(?P<event>[^/\s]+?)"
-                  r"(?:/(?P<in>[a-zA-Z]*)|:(?P<by>[ukhvGHIpPSDWebR]+))?(?: \[.*\])?")
+NAME = re.compile(r"(?:(?P<pmu>[A-Za-z]\w*)/)?(?P<event>[^/\s]+?)(?:/(?P<in>[a-zA-Z]*)|:(?P<by>[ukhvGHIpPSDWebR]+))?(?: \[.*\])?")
 ARITHMETIC = re.compile(r"FP_ARITH_INST_RETIRED[._:](SCALAR|128B_PACKED|256B_PACKED|512B_PACKED)_(SINGLE|DOUBLE)")
 #: FLOPs of an instruction in single and double precision. Intel's events already count a multiply-add twice.
 WIDTHS = {"SCALAR": (1.0, 1.0), "128B_PACKED": (4.0, 2.0), "256B_PACKED": (8.0, 4.0), "512B_PACKED": (16.0, 8.0)}
@@ -50,9 +48,8 @@ def parsed(line: str) -> Optional[Dict[str, Any]]:
 
 def reads(path: Path, head: bytes) -> bool:
     lines = [line for line in map(str.strip, head.decode("utf-8", "replace").splitlines()) if line and line[0] != "#"]
-    return any(line.startswith(FOR_PEOPLE) for line in lines) or any(
-        '"counter-value"' in line and '"event"' in line if line[0] == "{" else parsed(line[:LONGEST])
-        for line in lines[:20])
+    return any(line.startswith(FOR_PEOPLE) for line in lines) or any('"counter-value"' in line and '"event"' in line if line[0] == "{"
+                                                                     else parsed(line[:LONGEST]) for line in lines[:20])
 
 
 class Events:
@@ -80,8 +77,7 @@ class Events:
             raise InputError(f"{where}: this is {what}; {ADVICE}")
         if "interval" in of:
             raise InputError(f"{where}: it was made with -I (intervals), but a row is one run: leave -I out")
-        event, text, unit_text, share = ("" if of.get(key) is None else str(of[key])
-                                         for key in ("event", "counter-value", "unit", "pcnt-running"))
+        event, text, unit_text, share = ("" if of.get(key) is None else str(of[key]) for key in ("event", "counter-value", "unit", "pcnt-running"))
         if not event or not text:
             return
         if text.startswith("<"):
@@ -111,8 +107,7 @@ def split(event: str) -> Tuple[str, str, str]:
 
 def whole(counts: Dict[Tuple[str, str], float]) -> float:
     """The sum over PMUs; in each the count of user and kernel, or what there is of them."""
-    return sum(counts.get((pmu, ""), counts.get((pmu, "u"), 0.0) + counts.get((pmu, "k"), 0.0))
-               for pmu in {pmu for pmu, _ in counts})
+    return sum(counts.get((pmu, ""), counts.get((pmu, "u"), 0.0) + counts.get((pmu, "k"), 0.0)) for pmu in {pmu for pmu, _ in counts})
 
 
 def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
@@ -135,11 +130,9 @@ def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
                 remarks.append(f"FLOPs of {precision} are of three widths, which are all that a processor without "
                                "AVX-512 has; on another count the events of 512 bits as well")
         elif seen:
-            work.missing.append(f"FLOPs of {precision}: only {len(seen)} of the 4 widths were counted (scalar, 128B, "
-                                "256B, 512B)")
+            work.missing.append(f"FLOPs of {precision}: only {len(seen)} of the 4 widths were counted (scalar, 128B, 256B, 512B)")
     # What is supported and was not counted did not run on these cores.
-    if work.flops and any(pmu == "cpu_atom" and ARITHMETIC.fullmatch(event) and "not supported" in text
-                          for pmu, event, text in uncounted):
+    if work.flops and any(pmu == "cpu_atom" and ARITHMETIC.fullmatch(event) and "not supported" in text for pmu, event, text in uncounted):
         work.at_least = True
         work.missing.append("FLOPs of the E cores (cpu_atom): nothing counted them")
     work.missing += ["FLOPs: there is no metric"] * (not work.flops and not work.missing)
@@ -168,14 +161,12 @@ def read(source: Source) -> Imported:
     events, work, imported = Events(source), CountedWork(), Imported("perf stat")
     count_flops(events, work, imported.remarks)
     count_bytes(events, work)
-    times = [value for name, (value, unit) in events.metrics.items()
-             if split(name)[1] == "DURATION_TIME" and unit == "s"]
+    times = [value for name, (value, unit) in events.metrics.items() if split(name)[1] == "DURATION_TIME" and unit == "s"]
     imported.missing += ["time: add the event duration_time"] * (not any(times))
     add_processor(imported, source.row, max(times, default=0.0), work, events.metrics)
     if events.uncounted:
         names = (f"{shown(name)} ({shown(why)})" for name, why in events.uncounted.items())
         imported.missing.append(f"not counted: {', '.join(names)}")
     if events.scaled:
-        imported.remarks.append("More events were requested than there are counters. perf multiplexed and scaled them, "
-                                "so counts are estimates.")
+        imported.remarks.append("More events were requested than there are counters. perf multiplexed and scaled them, so counts are estimates.")
     return imported

@@ -19,13 +19,11 @@ def identity(row: Row) -> str:
 
 def spread(name: str, seconds: Sequence[float]) -> folder.Row:
     """Three columns; empty cells where no time is known."""
-    return dict(zip((f"{name}_{end}_s" for end in ("median", "low", "high")),
-                    estimate(seconds)[:3] if seconds else ("", "", "")))
+    return dict(zip((f"{name}_{end}_s" for end in ("median", "low", "high")), estimate(seconds)[:3] if seconds else ("", "", "")))
 
 
 def work_of(part: Any, known: str) -> folder.Row:
-    values = {"flops": part.flops, "executed_flops": part.executed, "compulsory_bytes": part.compulsory,
-              "no_reuse_bytes": part.no_reuse}
+    values = {"flops": part.flops, "executed_flops": part.executed, "compulsory_bytes": part.compulsory, "no_reuse_bytes": part.no_reuse}
     return {**{name: value or "" for name, value in values.items()}, "work_known": known}
 
 
@@ -41,8 +39,7 @@ def measurement(row: Row, imported: Imported) -> folder.Row:
 
 
 def layer_cells(layer: Layer, known: str) -> folder.Row:
-    return {"layer": layer.name, "kind": layer.kind, "phase": layer.phase, **spread("time", layer.times),
-            "samples": len(layer.times),
+    return {"layer": layer.name, "kind": layer.kind, "phase": layer.phase, **spread("time", layer.times), "samples": len(layer.times),
             **work_of(layer, known)}
 
 
@@ -51,8 +48,8 @@ def machine_of(files: Sequence[Imported], name: str) -> Dict[str, Any]:
     for imported in files:
         for row in imported.rows:
             models[row.device] = models.get(row.device) or imported.models.get(row.device, "")
-    return {"name": name, "devices": [{"name": device, "kind": device.partition(":")[0], "model": model, "levels": []}
-                                      for device, model in sorted(models.items())]}
+    return {"name": name,
+            "devices": [{"name": device, "kind": device.partition(":")[0], "model": model, "levels": []} for device, model in sorted(models.items())]}
 
 
 def plan_of(files: Sequence[Imported]) -> str:
@@ -73,8 +70,7 @@ def write(place: Path, files: Sequence[Imported], machine: str) -> None:
     if twice:
         raise InputError(f"two rows are called '{printable(twice)}'; import the files one by one with --name")
     require_free(place)
-    rows = [(measurement(row, imported), [], [layer_cells(layer, row.known) for layer in row.layers])
-            for imported in files for row in imported.rows]
+    rows = [(measurement(row, imported), [], [layer_cells(layer, row.known) for layer in row.layers]) for imported in files for row in imported.rows]
     records = []
     for kind in RECORDS:
         lines = [(identity(row), row.of(kind)) for imported in files for row in imported.rows]

@@ -1,8 +1,7 @@
 """Recordings of times, from the records of the processes in them: phases, steps, and a row for each process and device.
 
-A step is what it launched: it begins when its range does, but not before the device is done with what was launched
-earlier, and ends with its range, or later with the last that it launched.
-"""
+A step is what it launched: it begins when its range does, but not before the device is done with what was launched earlier, and ends with its range,
+or later with the last that it launched."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -14,14 +13,11 @@ from roof.errors import InputError
 from roof.importing import Call, Copy, Imported, Kernel, Memory, Range, Record, Row
 
 #: The first word of a range's name, and its phase; as in ert/recording/range_names.cpp.
-PHASES = {word: phase for phase, words in {
-    "forward": "forward distributeddataparallel fwd loss criterion", "backward": "backward bwd autograd",
-    "update": "optimizer optimiser update opt", "data": "data dataloader load enumerate",
-    "synchronise": "allreduce nccl synchronise"}.items() for word in words.split()}
-#: A step has a number, or nothing but its word: "step 12", "ProfilerStep#3", "iteration", "step[DECODE bs=1]"; not
-#: "batch_norm".
-STEP = re.compile(r"(profilerstep|steps?|iteration|iter|batch)"
-                  r"([\s#:=_./(\[-]*\d+([\s/:of]+\d+)?\s*[)\]]?|\s*\[.*\])?\s*", re.IGNORECASE)
+PHASES = {word: phase for phase, words in {"forward": "forward distributeddataparallel fwd loss criterion", "backward": "backward bwd autograd",
+                                           "update": "optimizer optimiser update opt", "data": "data dataloader load enumerate",
+                                           "synchronise": "allreduce nccl synchronise"}.items() for word in words.split()}
+#: A step has a number, or nothing but its word: "step 12", "ProfilerStep#3", "iteration", "step[DECODE bs=1]"; not "batch_norm".
+STEP = re.compile(r"(profilerstep|steps?|iteration|iter|batch)([\s#:=_./(\[-]*\d+([\s/:of]+\d+)?\s*[)\]]?|\s*\[.*\])?\s*", re.IGNORECASE)
 MOST_DEVICES = 512
 DEEPEST = 16  #: ranges of phases that are looked at
 
@@ -54,8 +50,7 @@ class Process:
 
 
 def mark_ranges(ranges: List[Range]) -> List[Range]:
-    """Sets the kinds of the ranges. Returns the steps in their order: none within another, and PyTorch's own where
-    there are any."""
+    """Sets the kinds of the ranges. Returns the steps in their order: none within another, and PyTorch's own where there are any."""
     for one in ranges:
         one.kind = kind_in(one.name)
     steps = sorted((one for one in ranges if one.kind == "step"), key=lambda one: (one.start, -one.duration))
@@ -71,8 +66,7 @@ def mark_ranges(ranges: List[Range]) -> List[Range]:
 
 
 def whole_steps(steps: List[Range], starts: List[int]) -> List[Range]:
-    """Without the steps that were cut off, which have less than half of the most calls. `starts`: of the calls,
-    sorted."""
+    """Without the steps that were cut off, which have less than half of the most calls. `starts`: of the calls, sorted."""
     calls = [bisect_left(starts, step.start + step.duration) - bisect_left(starts, step.start) for step in steps]
     most = max(calls, default=0)
     for step, count in zip(steps, calls):
@@ -99,9 +93,8 @@ def attribute_phases(process: Process) -> None:
 
 
 def launched_work(process: Process, device: str) -> List[Tuple[int, int]]:
-    """When each kernel and copy was launched, and when it ended; sorted. A stream runs in order: what no call is known
-    of was launched after what ran before it, and else when it began. But where calls are missing only of what ran
-    first, those were before the recording."""
+    """When each kernel and copy was launched, and when it ended; sorted. A stream runs in order: what no call is known of was launched after what ran
+    before it, and else when it began. But where calls are missing only of what ran first, those were before the recording."""
     begun = {call.correlation: call.start for call in process.calls if call.correlation is not None}
     streams: Dict[Any, List[Any]] = {}
     for one in process.device:
@@ -116,8 +109,7 @@ def launched_work(process: Process, device: str) -> List[Tuple[int, int]]:
             last = begun.get(one.correlation, last)
             work.append((last, one.start, one.start + one.duration, records))
     known = {id(records) for last, *_, records in work if last is not None}
-    return sorted(((0 if complete and id(records) in known else start) if last is None else last, end)
-                  for last, start, end, records in work)
+    return sorted(((0 if complete and id(records) in known else start) if last is None else last, end) for last, start, end, records in work)
 
 
 def on_device(steps: List[Range], process: Process, device: str) -> List[Range]:
@@ -136,15 +128,14 @@ def on_device(steps: List[Range], process: Process, device: str) -> List[Range]:
 
 
 def span_of(records: Iterable[Record]) -> Optional[Tuple[int, int]]:
-    timed: List[Any] = [one
-                        for one in records if getattr(one, "start", None) is not None and not isinstance(one, Memory)]
+    timed: List[Any] = [one for one in records if getattr(one, "start", None) is not None and not isinstance(one, Memory)]
     return (min(one.start for one in timed), max(one.start + one.duration for one in timed)) if timed else None
 
 
 def rows_of(name: str, processes: Dict[Any, Process]) -> Dict[Tuple[Any, str], Row]:
     """A row for each process and device; `name` becomes the row's, with the process where several share a device."""
-    keys = [(key, device) for key, process in sorted(processes.items(), key=lambda item: str(item[0]))
-            for device in sorted({one.device for one in process.device})]
+    keys = [(key, device) for key,
+            process in sorted(processes.items(), key=lambda item: str(item[0])) for device in sorted({one.device for one in process.device})]
     keys = keys or [(key, "gpu:0") for key in list(processes)[:1]]
     if len(keys) > MOST_DEVICES:
         raise InputError(f"{name}: {len(keys)} devices, more than machines have")
@@ -164,8 +155,7 @@ def rows_of(name: str, processes: Dict[Any, Process]) -> Dict[Tuple[Any, str], R
         span = span_of(records + process.ranges)
         times = [step.duration / 1e9 for step in moved] or ([(span[1] - span[0]) / 1e9] if span else [])
         records += moved + [one for one in process.ranges if one.kind != "step"]
-        rows[key, device] = Row(device, {"model": f"{name} process {key}" if shared else name}, times=times,
-                                records=records)
+        rows[key, device] = Row(device, {"model": f"{name} process {key}" if shared else name}, times=times, records=records)
     return rows
 
 

@@ -10,35 +10,24 @@ from roof import work
 from roof.work import Work
 
 #: Types of elements as traces name them, without "c10::": precision and bytes.
-TYPES = {"float": ("fp32", 4), "double": ("fp64", 8), "Half": ("fp16", 2), "BFloat16": ("bf16", 2),
-         "signed char": ("int8", 1),
-         "Float8_e4m3fn": ("fp8", 1), "Float8_e5m2": ("fp8", 1), "Float8_e4m3fnuz": ("fp8", 1),
-         "Float8_e5m2fnuz": ("fp8", 1)}
+TYPES = {"float": ("fp32", 4), "double": ("fp64", 8), "Half": ("fp16", 2), "BFloat16": ("bf16", 2), "signed char": ("int8", 1),
+         "Float8_e4m3fn": ("fp8", 1), "Float8_e5m2": ("fp8", 1), "Float8_e4m3fnuz": ("fp8", 1), "Float8_e5m2fnuz": ("fp8", 1)}
 #: Operators with their arguments in the order of another, whose formula they have.
-SAME = {"_convolution": "convolution", "max_pool2d": "max_pool2d_with_indices", "batch_norm": "native_batch_norm",
-        "layer_norm": "native_layer_norm", "group_norm": "native_group_norm", "miopen_rnn": "_cudnn_rnn",
-        "miopen_rnn_backward": "_cudnn_rnn_backward"}
+SAME = {"_convolution": "convolution", "max_pool2d": "max_pool2d_with_indices", "batch_norm": "native_batch_norm", "layer_norm": "native_layer_norm",
+        "group_norm": "native_group_norm", "miopen_rnn": "_cudnn_rnn", "miopen_rnn_backward": "_cudnn_rnn_backward"}
 AVERAGES = ("avg_pool2d", "avg_pool2d_backward", "adaptive_avg_pool2d", "_adaptive_avg_pool2d_backward")
-KINDS = (("conv", "convolution"), ("attention", "attention"), ("attn", "attention"), ("rnn", "recurrent"),
-         ("batch_norm", "batch_norm"),
-         ("layer_norm", "layer_norm"), ("group_norm", "group_norm"), ("max_pool", "max_pool"),
-         ("avg_pool", "average_pool"),
-         ("linear", "linear"), ("add", "linear"), ("_scaled", "linear"), ("_grouped", "linear"), ("", "matmul"))
-#: Kernels of attention: places of the queries, before keys and values, and of a mask of values (none: -1), the causal
-#: mask and the begins of
+KINDS = (("conv", "convolution"), ("attention", "attention"), ("attn", "attention"), ("rnn", "recurrent"), ("batch_norm", "batch_norm"),
+         ("layer_norm", "layer_norm"), ("group_norm", "group_norm"), ("max_pool", "max_pool"), ("avg_pool", "average_pool"), ("linear", "linear"),
+         ("add", "linear"), ("_scaled", "linear"), ("_grouped", "linear"), ("", "matmul"))
+#: Kernels of attention: places of the queries, before keys and values, and of a mask of values (none: -1), the causal mask and the begins of
 #: sequences (none: -1).
-ATTENTION = {"_scaled_dot_product_flash_attention_for_cpu": (0, 5, 4, -1),
-             "_scaled_dot_product_flash_attention_for_cpu_backward": (1, 8, 7, -1),
-             "_scaled_dot_product_flash_attention": (0, -1, 4, -1),
-             "_scaled_dot_product_flash_attention_backward": (1, -1, 11, -1),
-             "_scaled_dot_product_efficient_attention": (0, 3, 6, -1),
-             "_scaled_dot_product_efficient_attention_backward": (1, 4, 11, -1),
-             "_scaled_dot_product_cudnn_attention": (0, 3, 6, -1),
-             "_scaled_dot_product_cudnn_attention_backward": (1, 8, 14, -1),
+ATTENTION = {"_scaled_dot_product_flash_attention_for_cpu": (0, 5, 4, -1), "_scaled_dot_product_flash_attention_for_cpu_backward": (1, 8, 7, -1),
+             "_scaled_dot_product_flash_attention": (0, -1, 4, -1), "_scaled_dot_product_flash_attention_backward": (1, -1, 11, -1),
+             "_scaled_dot_product_efficient_attention": (0, 3, 6, -1), "_scaled_dot_product_efficient_attention_backward": (1, 4, 11, -1),
+             "_scaled_dot_product_cudnn_attention": (0, 3, 6, -1), "_scaled_dot_product_cudnn_attention_backward": (1, 8, 14, -1),
              "_scaled_dot_product_fused_attention_overrideable": (0, 3, 5, -1),
-             "_scaled_dot_product_fused_attention_overrideable_backward": (1, 4, 13, -1),
-             "_flash_attention_forward": (0, -1, 8, 3), "_flash_attn_forward": (0, -1, 5, -1),
-             "_flash_attn_backward": (1, -1, 11, -1)}
+             "_scaled_dot_product_fused_attention_overrideable_backward": (1, 4, 13, -1), "_flash_attention_forward": (0, -1, 8, 3),
+             "_flash_attn_forward": (0, -1, 5, -1), "_flash_attn_backward": (1, -1, 11, -1)}
 LARGEST = 2**40  #: an extent
 MOST_TOKENS = 2**20  #: and windows of a convolution
 
@@ -104,8 +93,7 @@ def arguments(dims: Sequence[Any], types: Sequence[Any], values: Sequence[Any]) 
 
 
 def checked(extents: Any) -> Sequence[int]:
-    if not isinstance(extents, list) or any(not isinstance(extent, int) or not 0 <= extent <= LARGEST
-                                            for extent in extents):
+    if not isinstance(extents, list) or any(not isinstance(extent, int) or not 0 <= extent <= LARGEST for extent in extents):
         raise ValueError
     return extents
 
@@ -114,13 +102,10 @@ def type_of(types: Sequence[Any]) -> Tuple[str, int]:
     return TYPES.get(str(types[0]).replace("c10::", "") if types else "", ("", 4))
 
 
-def convolution_output(x: Shape, w: Shape, stride: Any, padding: Any, dilation: Any, transposed: bool, rest: Any,
-                       groups: int) -> Shape:
-    stride, padding, dilation, rest = ([*one] * (1 if len(one) > 1 else x.dim() - 2)
-                                       for one in (stride, padding, dilation, rest or [0]))
-    sizes = [(extent - 1) * s - 2 * p + d * (k - 1) + r + 1 if transposed else (extent + 2 * p - d * (k - 1) - 1) // s +
-             1
-             for extent, k, s, p, d, r in zip(x.shape[2:], w.shape[2:], stride, padding, dilation, rest)]
+def convolution_output(x: Shape, w: Shape, stride: Any, padding: Any, dilation: Any, transposed: bool, rest: Any, groups: int) -> Shape:
+    stride, padding, dilation, rest = ([*one] * (1 if len(one) > 1 else x.dim() - 2) for one in (stride, padding, dilation, rest or [0]))
+    sizes = [(extent - 1) * s - 2 * p + d * (k - 1) + r + 1 if transposed else (extent + 2 * p - d * (k - 1) - 1) // s + 1 for extent, k, s, p, d,
+             r in zip(x.shape[2:], w.shape[2:], stride, padding, dilation, rest)]
     if any(not 0 <= size <= MOST_TOKENS for size in sizes):
         raise ValueError
     return Shape((x.shape[0], w.shape[1] * groups if transposed else w.shape[0], *sizes), x.size)
@@ -128,8 +113,7 @@ def convolution_output(x: Shape, w: Shape, stride: Any, padding: Any, dilation: 
 
 def pool_output(x: Shape, window: Sequence[int], stride: Any = None, padding: Any = None, *_: Any) -> Shape:
     sides = [[*one] * (1 if len(one) > 1 else 2) for one in (window, stride or window, padding or [0])]
-    return Shape((*x.shape[:-2], *((extent + 2 * p - k) // s + 1 for extent, k, s, p in zip(x.shape[-2:], *sides))),
-                 x.size)
+    return Shape((*x.shape[:-2], *((extent + 2 * p - k) // s + 1 for extent, k, s, p in zip(x.shape[-2:], *sides))), x.size)
 
 
 def product(name: str, given: List[Any]) -> Optional[Work]:
@@ -168,8 +152,7 @@ def counted(name: str, given: List[Any], has_values: bool) -> Optional[Work]:
     if name in work.PRODUCTS:
         return product(name, given)
     if name in AVERAGES:
-        return work.elementwise(float(max(one.numel() for one in given[:2] if isinstance(one, Shape))),
-                                work.moved(work.tensors_in(given[:2])))
+        return work.elementwise(float(max(one.numel() for one in given[:2] if isinstance(one, Shape))), work.moved(work.tensors_in(given[:2])))
     if name in ("conv1d", "conv2d", "conv3d"):
         name, given = "convolution", [*given[:6], False, [0], *given[6:7]]
     name, out = SAME.get(name, name), None
@@ -196,8 +179,7 @@ def has_formula(name: str) -> bool:
 
 
 def work_of(name: str, dims: Sequence[Any], types: Sequence[Any], values: Sequence[Any]) -> Optional[Traced]:
-    """The work of an operator "aten::mm" by the extents, types and values of its inputs. None if it has no formula, or
-    they do not tell."""
+    """The work of an operator "aten::mm" by the extents, types and values of its inputs. None if it has no formula, or they do not tell."""
     if not has_formula(name):
         return None
     own = short(name)
@@ -205,15 +187,13 @@ def work_of(name: str, dims: Sequence[Any], types: Sequence[Any], values: Sequen
         done = counted(own, arguments(dims, types, values), bool(values))
     except (ValueError, TypeError, AttributeError, IndexError, ZeroDivisionError, OverflowError, KeyError):
         return None
-    if done is None or not 0 <= min(done.flops, done.compulsory, done.no_reuse) <= max(done.flops,
-                                                                                       done.no_reuse) < 1e30:
+    if done is None or not 0 <= min(done.flops, done.compulsory, done.no_reuse) <= max(done.flops, done.no_reuse) < 1e30:
         return None
     return Traced(done, next(kind for part, kind in KINDS if part in own), type_of(types)[0])
 
 
 #: Names of innermost operators that multiply nothing: they communicate, begin a gradient, or were fused from others.
-NO_PRODUCTS = re.compile(r".*(nccl|c10d::|record_param_comms|triton_(poi|red|per)|AccumulateGrad|autograd::engine::).*"
-                         r"|\w+Backward\d+", re.DOTALL)
+NO_PRODUCTS = re.compile(r".*(nccl|c10d::|record_param_comms|triton_(poi|red|per)|AccumulateGrad|autograd::engine::).*|\w+Backward\d+", re.DOTALL)
 
 
 @lru_cache(maxsize=65536)

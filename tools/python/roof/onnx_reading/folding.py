@@ -8,17 +8,7 @@ from roof.onnx_reading.values import BOOL, INT32, INT64, Value
 
 Given = Dict[str, Any]  #: attributes by name
 MOST_NUMBERS = 65536  #: of a list that is computed
-TYPES = {
-    1: np.float32,
-    2: np.uint8,
-    3: np.int8,
-    INT32: np.int32,
-    INT64: np.int64,
-    BOOL: np.bool_,
-    10: np.float16,
-    11: np.float64,
-    16: np.float32,
-}
+TYPES = {1: np.float32, 2: np.uint8, 3: np.int8, INT32: np.int32, INT64: np.int64, BOOL: np.bool_, 10: np.float16, 11: np.float64, 16: np.float32}
 
 
 def divided(a: Any, b: Any) -> Any:
@@ -45,9 +35,7 @@ def axes_in(given: Given, lists: Sequence[Any]) -> Any:
 
 def reshaped(given: Given, x: Any, to: Any = None) -> Any:
     extents = [int(extent) for extent in (given["shape"] if to is None else to)]
-    return x.reshape(
-        [x.shape[k] if extent == 0 and not given.get("allowzero") else extent for k, extent in enumerate(extents)]
-    )
+    return x.reshape([x.shape[k] if extent == 0 and not given.get("allowzero") else extent for k, extent in enumerate(extents)])
 
 
 def reduced(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -55,58 +43,27 @@ def reduced(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 OF_LISTS: Dict[str, Callable[..., Any]] = {
-    "Add": np.add,
-    "Sub": np.subtract,
-    "Mul": np.multiply,
-    "Div": divided,
-    "Neg": np.negative,
-    "Abs": np.abs,
-    "Sqrt": np.sqrt,
-    "Floor": np.floor,
-    "Ceil": np.ceil,
-    "Round": np.round,
-    "Equal": np.equal,
-    "Greater": np.greater,
-    "Less": np.less,
-    "Sign": np.sign,
-    "GreaterOrEqual": np.greater_equal,
-    "LessOrEqual": np.less_equal,
-    "And": np.logical_and,
-    "Or": np.logical_or,
-    "Xor": np.logical_xor,
-    "Not": np.logical_not,
-    "Where": np.where,
-    "Identity": lambda x: x,
-    "Pow": np.power,
-    "NonZero": lambda x: np.array(np.nonzero(x)),
-    "Max": lambda *lists: np.max(np.broadcast_arrays(*lists), axis=0),
-    "Min": lambda *lists: np.min(np.broadcast_arrays(*lists), axis=0),
-    "Tile": np.tile,
-    "Expand": lambda x, to: x * np.ones([int(n) for n in to], x.dtype),
-    "Range": lambda start, end, step: np.arange(start, end, step, start.dtype),
+    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": divided, "Neg": np.negative, "Abs": np.abs, "Sqrt": np.sqrt, "Floor": np.floor,
+    "Ceil": np.ceil, "Round": np.round, "Equal": np.equal, "Greater": np.greater, "Less": np.less, "Sign": np.sign,
+    "GreaterOrEqual": np.greater_equal, "LessOrEqual": np.less_equal, "And": np.logical_and, "Or": np.logical_or, "Xor": np.logical_xor,
+    "Not": np.logical_not, "Where": np.where, "Identity": lambda x: x, "Pow": np.power, "NonZero": lambda x: np.array(np.nonzero(x)),
+    "Max": lambda *lists: np.max(np.broadcast_arrays(*lists), axis=0), "Min": lambda *lists: np.min(np.broadcast_arrays(*lists), axis=0),
+    "Tile": np.tile, "Expand": lambda x, to: x * np.ones([int(n) for n in to], x.dtype),
+    "Range": lambda start, end, step: np.arange(start, end, step, start.dtype)
 }
 WITH_ATTRIBUTES: Dict[str, Callable[..., Any]] = {
-    "Cast": lambda given, x: x.astype(TYPES[given.get("to", 1)]),
-    "Mod": lambda given, a, b: np.fmod(a, b) if given.get("fmod") else np.mod(a, b),
+    "Cast": lambda given, x: x.astype(TYPES[given.get("to", 1)]), "Mod": lambda given, a, b: np.fmod(a, b) if given.get("fmod") else np.mod(a, b),
     "Concat": lambda given, *lists: np.concatenate(lists, given.get("axis", 1)),
-    "Gather": lambda given, x, places: np.take(x, places, given.get("axis", 0)),
-    "Slice": sliced,
-    "Reshape": reshaped,
+    "Gather": lambda given, x, places: np.take(x, places, given.get("axis", 0)), "Slice": sliced, "Reshape": reshaped,
     "Squeeze": lambda given, x, *lists: np.squeeze(x, axes_in(given, lists)),
     "Unsqueeze": lambda given, x, *lists: np.expand_dims(x, axes_in(given, lists)),
     "Flatten": lambda given, x: x.reshape(int(np.prod(x.shape[: given.get("axis", 1)])), -1),
     "Transpose": lambda given, x: np.transpose(x, given.get("perm")),
-    "ConstantOfShape": lambda given, to: np.full(
-        [int(n) for n in to], *(given["value"].ravel() if "value" in given else [np.float32(0)])
-    ),
-    "Clip": lambda given, x, low=None, high=None: np.clip(
-        x, given.get("min", -np.inf) if low is None else low, given.get("max", np.inf) if high is None else high
-    ).astype(x.dtype),
-    "CumSum": lambda given, x, axis: np.cumsum(x, int(axis)),
-    "ReduceProd": reduced(np.prod),
-    "ReduceSum": reduced(np.sum),
-    "ReduceMax": reduced(np.max),
-    "ReduceMin": reduced(np.min),
+    "ConstantOfShape": lambda given, to: np.full([int(n) for n in to], *(given["value"].ravel() if "value" in given else [np.float32(0)])),
+    "Clip": lambda given, x, low=None, high=None: np.clip(x, given.get("min", -np.inf) if low is None else low,
+                                                          given.get("max", np.inf) if high is None else high).astype(x.dtype),
+    "CumSum": lambda given, x, axis: np.cumsum(x, int(axis)), "ReduceProd": reduced(np.prod), "ReduceSum": reduced(np.sum),
+    "ReduceMax": reduced(np.max), "ReduceMin": reduced(np.min)
 }
 
 
@@ -116,20 +73,14 @@ def numbers_of(operation: str, given: Given, inputs: Sequence[Optional[Value]], 
     if first is None:
         return None
     if operation in ("Shape", "Size") and first.is_known:
-        return (
-            np.array(first.numel())
-            if operation == "Size"
-            else np.array(first.shape[given.get("start") : given.get("end")], np.int64)
-        )
+        return (np.array(first.numel()) if operation == "Size" else np.array(first.shape[given.get("start") : given.get("end")], np.int64))
     is_listed = operation == "NonZero" or result.is_known and result.numel() <= MOST_NUMBERS
     if not is_listed or any(one is not None and one.numbers is None for one in inputs):
         return None
     lists = [None if one is None else one.numbers for one in inputs]
     try:
         with np.errstate(all="ignore"):
-            made = np.asarray(
-                OF_LISTS[operation](*lists) if operation in OF_LISTS else WITH_ATTRIBUTES[operation](given, *lists)
-            )
+            made = np.asarray(OF_LISTS[operation](*lists) if operation in OF_LISTS else WITH_ATTRIBUTES[operation](given, *lists))
     except (ArithmeticError, IndexError, KeyError, TypeError, ValueError):
         return None
     return made if not result.is_known or made.shape == result.shape else None

@@ -101,15 +101,12 @@ def counted(model: Any, extents: Extents, float_bytes: float) -> Tuple[Walk, flo
     return walk, moved, first.shape[axis] if first.axes else 1
 
 
-def read(
-    path: Union[str, Path], batch: int = 1, sizes: Optional[Dict[str, int]] = None, float_bytes: float = 4
-) -> Network:
+def read(path: Union[str, Path], batch: int = 1, sizes: Optional[Dict[str, int]] = None, float_bytes: float = 4) -> Network:
     """The operators of a file over `batch` inputs.
 
     sizes: numbers of open axes, and of inputs that are one integer, by their names.
 
-    Raises InputError for another file, an axis without a number, and shapes that do not fit.
-    """
+    Raises InputError for another file, an axis without a number, and shapes that do not fit."""
     model, given = load(path), sizes or {}
     try:
         extents = Extents(given, batch)

@@ -69,6 +69,4 @@ def agreed(one: Value, other: Value) -> Value:
     """What two values have in common."""
     same = one.shape is not None and other.shape is not None and len(one.shape) == len(other.shape)
     shape = tuple(a if a == b else None for a, b in zip(one.shape, other.shape)) if same else None
-    return replace(
-        one, shape=shape, numbers=None, is_constant=False, needs_gradient=one.needs_gradient or other.needs_gradient
-    )
+    return replace(one, shape=shape, numbers=None, is_constant=False, needs_gradient=one.needs_gradient or other.needs_gradient)

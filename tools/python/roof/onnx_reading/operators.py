@@ -39,9 +39,7 @@ SUMS = REDUCTIONS | set(
 )
 CONVOLUTIONS = {"Conv", "ConvInteger", "ConvTranspose", "FusedConv", "QLinearConv"}
 GEMMS = {"FusedGemm", "Gemm", "QGemm"}
-MATRIX_PRODUCTS = set(
-    "DynamicQuantizeMatMul FusedMatMul GemmFastGelu MatMul MatMulInteger MatMulIntegerToFloat QLinearMatMul".split()
-)
+MATRIX_PRODUCTS = set("DynamicQuantizeMatMul FusedMatMul GemmFastGelu MatMul MatMulInteger MatMulIntegerToFloat QLinearMatMul".split())
 PACKED = {"MatMulNBits", "MatMulBnb4", "MatMulFpQ4"}  #: their second input holds K x N weights
 RECURRENT = {"GRU", "LSTM", "RNN", "DynamicQuantizeLSTM"}
 PROJECTED = {
@@ -52,6 +50,8 @@ ATTENTION = {"Attention", "MultiHeadAttention", "GroupQueryAttention"} | PROJECT
 EXPERTS = {"MoE", "QMoE"}
 PRODUCTS = CONVOLUTIONS | GEMMS | MATRIX_PRODUCTS | PACKED | RECURRENT | ATTENTION | EXPERTS | {"Einsum"}
 KNOWN = VIEWS | MOVES | LIKE_FIRST | JOINED | NORMS | SUMS | PRODUCTS
+#: Names of PyTorch where they are not those in small letters.
+AS_PYTORCH = {"Swish": "silu", "QuickGelu": "silu", "QLinearSigmoid": "sigmoid", "BiasGelu": "gelu"}
 LINEAR = {
     "Add",
     "Sub",
@@ -65,34 +65,11 @@ LINEAR = {
 }  #: gradients need no input
 #: The inputs that are data: factors, weights, biases. Others are scales, zero points, lengths. Without an entry: all.
 DATA_INPUTS: Dict[str, Sequence[int]] = {
-    "QLinearConv": (0, 3, 8),
-    "QLinearMatMul": (0, 3),
-    "ConvInteger": (0, 1),
-    "MatMulInteger": (0, 1),
-    "DynamicQuantizeMatMul": (0, 1, 4),
-    "MatMulIntegerToFloat": (0, 1, 6),
-    "QGemm": (0, 3, 6),
-    "QLinearAdd": (0, 3),
-    "QLinearMul": (0, 3),
-    "QLinearConcat": range(2, 999, 3),
-    **dict.fromkeys(
-        (
-            "QuantizeLinear",
-            "DequantizeLinear",
-            "QLinearSigmoid",
-            "QLinearLeakyRelu",
-            "QLinearSoftmax",
-            "QLinearAveragePool",
-            "QLinearGlobalAveragePool",
-            "QLinearReduceMean",
-        ),
-        (0,),
-    ),
-    "MatMulNBits": (0, 1, 5),
-    "MatMulBnb4": (0, 1),
-    "MatMulFpQ4": (0, 1),
-    "GatherBlockQuantized": (0, 1),
-    "DynamicQuantizeLSTM": (0, 1, 2, 3),
+    "QLinearConv": (0, 3, 8), "QLinearMatMul": (0, 3), "ConvInteger": (0, 1), "MatMulInteger": (0, 1), "DynamicQuantizeMatMul": (0, 1, 4),
+    "MatMulIntegerToFloat": (0, 1, 6), "QGemm": (0, 3, 6), "QLinearAdd": (0, 3), "QLinearMul": (0, 3), "QLinearConcat": range(2, 999, 3),
+    **dict.fromkeys(("QuantizeLinear", "DequantizeLinear", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax", "QLinearAveragePool",
+                     "QLinearGlobalAveragePool", "QLinearReduceMean"), (0,)), "MatMulNBits": (0, 1, 5), "MatMulBnb4": (0, 1), "MatMulFpQ4": (0, 1),
+    "GatherBlockQuantized": (0, 1), "DynamicQuantizeLSTM": (0, 1, 2, 3)
 }
 #: Others have numbers beside their data, which are no parameters.
 COUNTED_INPUTS = {**DATA_INPUTS, **dict.fromkeys(("Clip", "Pad", "Resize", "TopK", "Upsample"), (0,)), "OneHot": ()}
@@ -127,15 +104,8 @@ class Operator:
         for one, constants in zip(works, self.fixed if keeps_constants else ()):
             one.compulsory += constants * (1 - factor)
             one.no_reuse += 0 if self.is_product else constants * (1 - factor)
-        return replace(
-            self,
-            forward=works[0],
-            of_inputs=works[1],
-            of_weights=works[2],
-            written=self.written * factor,
-            fixed=self.fixed if keeps_constants else [factor * one for one in self.fixed],
-            read=self.read * factor if keeps_constants else self.read,
-        )
+        return replace(self, forward=works[0], of_inputs=works[1], of_weights=works[2], written=self.written * factor, fixed=self.fixed
+                       if keeps_constants else [factor * one for one in self.fixed], read=self.read * factor if keeps_constants else self.read)
 
 
 def einsum_letters(equation: str, inputs: Sequence[Value]) -> Tuple[List[str], str, Dict[str, int]]:
@@ -182,14 +152,8 @@ def attention_of(operation: str, given: Given, inputs: Sequence[Optional[Value]]
         width = q.shape[4] if len(q.shape) == 5 else q.shape[2] // (heads + 2 * kv_heads)
         shapes = [(batch, of, tokens, width) for of in (heads, kv_heads, kv_heads)]
     else:
-        shapes = [
-            (
-                one.shape
-                if len(one.shape) == 4
-                else (batch, of, one.shape[1], one.shape[4] if len(one.shape) == 5 else one.shape[2] // of)
-            )
-            for one, of in ((q, heads), (k, kv_heads), (k if len(k.shape) == 5 else v, kv_heads))
-        ]
+        shapes = [(one.shape if len(one.shape) == 4 else (batch, of, one.shape[1], one.shape[4] if len(one.shape) == 5 else one.shape[2] // of))
+                  for one, of in ((q, heads), (k, kv_heads), (k if len(k.shape) == 5 else v, kv_heads))]
     shapes[1:] = [(*one[:2], one[2] + before, one[3]) for one in shapes[1:]]
     arguments: Given = dict(zip(("query", "key", "value"), (replace(q, shape=shape) for shape in shapes)))
     if max(shapes[0][2], shapes[1][2]) <= 1 << 20:
@@ -225,18 +189,13 @@ def trained(constants: Iterable[Value]) -> List[Value]:
     return [replace(one, size=max(4.0, one.size) if one.type in FLOATS else one.size) for one in constants]
 
 
-def count(
-    into: Operator, operation: str, given: Given, data: Sequence[Optional[Value]], results: Sequence[Value]
-) -> None:
-    """Sets the work. data: the inputs by COUNTED_INPUTS. Raises Unknown where FLOPs follow from an extent that is
-    not known."""
+def count(into: Operator, operation: str, given: Given, data: Sequence[Optional[Value]], results: Sequence[Value]) -> None:
+    """Sets the work. data: the inputs by COUNTED_INPUTS. Raises Unknown where FLOPs follow from an extent that is not known."""
     is_product = into.is_product = operation in PRODUCTS
     present = [one for one in data if one is not None and (one.is_data or is_product and one.is_constant)]
     xs, constants = [one for one in present if not one.is_constant], [one for one in present if one.is_constant]
     out = results[0]
-    written = [
-        one for one in (results if operation in RECURRENT or operation == "Split" else results[:1]) if one.is_data
-    ]
+    written = [one for one in (results if operation in RECURRENT or operation == "Split" else results[:1]) if one.is_data]
     gathers = operation.startswith("Gather") and data[0] in constants
     if operation.startswith("Gather") or operation in ("Slice", "Split"):  # what they write is all that they read
         xs = [] if gathers else written
@@ -247,9 +206,12 @@ def count(
     if is_product:
         return count_product(into, operation, given, data, xs, constants, out, gradients, trains)
     moves, x, y, of_constants = operation in MOVES | VIEWS, into.read, into.written, known_bytes(constants)
-    flops = back = 0.0 if moves else float(out.numel())
+    name, by_tanh = AS_PYTORCH.get(operation, operation.lower()), given.get("approximate") == b"tanh"
+    flops, back = (0.0 if moves else out.numel() * work.of_element(name + of, by_tanh) for of in ("", "_backward"))
     if operation in NORMS:
-        flops, back = work.norm(out, out).flops, work.norm_backward(None, None, out).flops
+        of_rms = "RMS" in operation or "Simplified" in operation
+        flops = work.FORMULAS["_fused_rms_norm"](out, out, ()).flops if of_rms else work.norm(out, out).flops
+        back = (work.FORMULAS["_fused_rms_norm_backward"] if of_rms else work.norm_backward)(None, None, out).flops
     elif operation == "MaxPool":
         flops = work.max_pool(out, data[0], given["kernel_shape"]).flops
     elif operation in SUMS:
@@ -258,26 +220,15 @@ def count(
     of_trained = known_bytes(trained(constants)) if trains else 0.0
     if gradients and not moves or moves and x:
         fixed = 0.0 if moves else of_trained * (1 if operation in LINEAR else 2)
-        into.of_inputs = work.elementwise(
-            back if gradients else 0, y + x + fixed + (0 if operation in LINEAR or moves else x)
-        )
+        into.of_inputs = work.elementwise(back if gradients else 0, y + x + fixed + (0 if operation in LINEAR or moves else x))
     else:
         fixed = of_trained
         into.of_inputs = work.elementwise(0, y + of_trained) if trains else Work()
     into.fixed = (0, 0, 0) if gathers else (of_constants, fixed, 0)
 
 
-def count_product(
-    into: Operator,
-    operation: str,
-    given: Given,
-    data: Sequence[Optional[Value]],
-    xs: List[Value],
-    constants: List[Value],
-    out: Value,
-    gradients: int,
-    trains: bool,
-) -> None:
+def count_product(into: Operator, operation: str, given: Given, data: Sequence[Optional[Value]], xs: List[Value], constants: List[Value], out: Value,
+                  gradients: int, trains: bool) -> None:
     if not all(one is None or one.is_known for one in [*data[:2], out]):
         raise Unknown
     biases = [one for one in data[2:3] if one in constants and operation not in RECURRENT | EXPERTS | {"Einsum"}]
@@ -299,8 +250,5 @@ def count_product(
             into.of_inputs += work.attention("_scaled_dot_product_", {**arguments, "grad_out": result}, result)
     if trains and weights and flops:
         into.of_weights = work.contraction(flops, [out, *xs], trained(constants))
-    into.fixed = (
-        known_bytes(constants),
-        known_bytes(weights) if of_gradients else 0,
-        known_bytes(trained(constants)) if into.of_weights.flops else 0,
-    )
+    into.fixed = (known_bytes(constants), known_bytes(weights) if of_gradients else 0,
+                  known_bytes(trained(constants)) if into.of_weights.flops else 0)

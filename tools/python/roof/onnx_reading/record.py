@@ -45,13 +45,8 @@ def counts_of(network: Network, trains: bool) -> Counts:
         counts.kinds.setdefault(one.name, one.kind)
         counts.outputs.setdefault(one.name, list(one.output))
         counts.parameters[one.name] = counts.parameters.get(one.name, 0) + one.parameters
-        kind = (
-            PRODUCT_KINDS.get(
-                one.kind.rsplit(".", 1)[-1], "linear" if one.parameters or one.of_weights.flops else "product"
-            )
-            if one.is_product
-            else ""
-        )
+        kind = (PRODUCT_KINDS.get(one.kind.rsplit(".", 1)[-1], "linear" if one.parameters or one.of_weights.flops else "product") if one.is_product
+                else "")
         if one.unknown:
             one.forward.uncounted.add(f"{one.kind} ({one.unknown})")
         for phase, work in ((FORWARD, one.forward), (BACKWARD, one.of_inputs + one.of_weights))[: 2 if trains else 1]:
@@ -59,21 +54,12 @@ def counts_of(network: Network, trains: bool) -> Counts:
     return counts
 
 
-def estimated(
-    path: Union[str, Path], batch: int, sizes: Dict[str, int], precision: str, phase: str, optimizer: str = ""
-) -> Estimated:
+def estimated(path: Union[str, Path], batch: int, sizes: Dict[str, int], precision: str, phase: str, optimizer: str = "") -> Estimated:
     """A step of the network of an ONNX file. Raises InputError as `read` does, and for a phase that it has not."""
     if phase not in ("train", "forward"):
         raise InputError(f"'{path}' is estimated as it stands: --phase train or forward, not {phase}")
     if precision not in SIZES:
         raise InputError(f"unknown precision '{precision}'; legal values: {', '.join(SIZES)}")
     network = read(path, batch, sizes, SIZES[precision])
-    point = {
-        "model": network.name,
-        "batch": str(batch),
-        "precision": precision,
-        "optimizer": optimizer or "sgd",
-        "tokens": "",
-        "phase": phase,
-    }
+    point = {"model": network.name, "batch": str(batch), "precision": precision, "optimizer": optimizer or "sgd", "tokens": "", "phase": phase}
     return Estimated(point, counts_of(network, phase == "train"), ["by the file's operators, each as it stands"], [])

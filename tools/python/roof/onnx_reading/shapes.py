@@ -13,22 +13,12 @@ from roof.onnx_reading.values import INT32, Shape, Unknown, Value, text
 Inputs = Sequence[Optional[Value]]
 Found = List[Tuple[int, Shape]]  #: type and shape of each result; (0, None) where nobody knows
 MOST_OF_A_WINDOW = 1 << 16
-SAME_SHAPE = (
-    LIKE_FIRST | NORMS | {"Cast", "CastLike", "ReverseSequence", "ScatterElements", "ScatterND", "Trilu", "MoE", "QMoE"}
-)
+SAME_SHAPE = (LIKE_FIRST | NORMS | {"Cast", "CastLike", "ReverseSequence", "ScatterElements", "ScatterND", "Trilu", "MoE", "QMoE"})
 #: Operators with the shapes of another.
-AS = {
-    **dict.fromkeys(("FusedConv", "QLinearConv", "ConvInteger"), "Conv"),
-    **dict.fromkeys(("FusedGemm", "QGemm"), "Gemm"),
-    **dict.fromkeys(
-        ("MatMulInteger", "QLinearMatMul", "DynamicQuantizeMatMul", "MatMulIntegerToFloat", "GemmFastGelu"), "MatMul"
-    ),
-    **dict.fromkeys(("QLinearAdd", "QLinearMul", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BiasAdd"), "Add"),
-    "QLinearConcat": "Concat",
-    "QLinearAveragePool": "AveragePool",
-    "QLinearGlobalAveragePool": "GlobalAveragePool",
-    "QLinearReduceMean": "ReduceMean",
-}
+AS = {**dict.fromkeys(("FusedConv", "QLinearConv", "ConvInteger"), "Conv"), **dict.fromkeys(("FusedGemm", "QGemm"), "Gemm"),
+      **dict.fromkeys(("MatMulInteger", "QLinearMatMul", "DynamicQuantizeMatMul", "MatMulIntegerToFloat", "GemmFastGelu"), "MatMul"),
+      **dict.fromkeys(("QLinearAdd", "QLinearMul", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BiasAdd"), "Add"), "QLinearConcat": "Concat",
+      "QLinearAveragePool": "AveragePool", "QLinearGlobalAveragePool": "GlobalAveragePool", "QLinearReduceMean": "ReduceMean"}
 
 
 class Refused(Exception):
@@ -79,16 +69,7 @@ def transposed_convolution(given: Given, x: Any, w: Any, *_: Any) -> Shape:
     strides, dilations = per_axis(given, "strides", axes, 1), per_axis(given, "dilations", axes, 1)
     pads, more = per_axis(given, "pads", 2 * axes, 0), per_axis(given, "output_padding", axes, 0)
     made = list(given.get("output_shape", ()))[-axes:] or [
-        (
-            extent * strides[k]
-            if same
-            else (extent - 1) * strides[k]
-            + dilations[k] * (w.shape[k + 2] - 1)
-            + 1
-            + more[k]
-            - pads[k]
-            - pads[k + axes]
-        )
+        (extent * strides[k] if same else (extent - 1) * strides[k] + dilations[k] * (w.shape[k + 2] - 1) + 1 + more[k] - pads[k] - pads[k + axes])
         for k, extent in enumerate(x.shape[2:])
     ]
     return (x.shape[0], w.shape[1] * given.get("group", 1), *made)
@@ -99,9 +80,7 @@ def reduced(given: Given, x: Any, *more: Any) -> Shape:
     if not axes and given.get("noop_with_empty_axes"):
         return x.shape  # type: ignore[no-any-return]
     gone = axes_in(axes or range(len(x.shape)), x.shape)
-    return tuple(
-        1 if k in gone else extent for k, extent in enumerate(x.shape) if k not in gone or given.get("keepdims", 1)
-    )
+    return tuple(1 if k in gone else extent for k, extent in enumerate(x.shape) if k not in gone or given.get("keepdims", 1))
 
 
 def padded(given: Given, x: Any, *more: Any) -> Shape:
@@ -140,14 +119,8 @@ def of_queries(given: Given, q: Any, k: Any = None, v: Any = None, *_: Any) -> S
     if len(q.shape) == 4:
         return (*q.shape[:3], v.shape[3])
     if k is None:
-        return (
-            *q.shape[:2],
-            q.shape[2] * q.shape[4] if len(q.shape) == 5 else q.shape[2] // (heads + 2 * kv_heads) * heads,
-        )
-    return (
-        *q.shape[:2],
-        q.shape[2] if v is None else heads * v.shape[3] if len(v.shape) == 4 else v.shape[2] // kv_heads * heads,
-    )
+        return (*q.shape[:2], q.shape[2] * q.shape[4] if len(q.shape) == 5 else q.shape[2] // (heads + 2 * kv_heads) * heads)
+    return (*q.shape[:2], q.shape[2] if v is None else heads * v.shape[3] if len(v.shape) == 4 else v.shape[2] // kv_heads * heads)
 
 
 def parts(given: Given, x: Any, number: int) -> List[Any]:
@@ -164,38 +137,19 @@ def einsum(given: Given, *data: Any) -> Shape:
 
 
 RULES: Dict[str, Callable[..., Any]] = {
-    "Einsum": einsum,
-    "Conv": lambda given, x, w, *_: (x.shape[0], w.shape[0], *slid(given, x.shape[2:], w.shape[2:])),
-    "ConvTranspose": transposed_convolution,
-    "Pad": padded,
-    "Resize": resized,
-    "Upsample": resized,
-    "FusedMatMul": fused_product,
-    **dict.fromkeys(
-        ("AveragePool", "MaxPool", "LpPool"),
-        lambda given, x, *_: (
-            *x.shape[:2],
-            *slid(given, x.shape[2:], per_axis(given, "kernel_shape", len(x.shape) - 2, 1)),
-        ),
-    ),
-    **dict.fromkeys(
-        ("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"),
-        lambda given, x, *_: (*x.shape[:2], *[1] * (len(x.shape) - 2)),
-    ),
-    **dict.fromkeys(REDUCTIONS, reduced),
-    **dict.fromkeys(SAME_SHAPE, lambda given, x, *_: x.shape),
+    "Einsum": einsum, "Conv": lambda given, x, w, *_: (x.shape[0], w.shape[0], *slid(given, x.shape[2:], w.shape[2:])),
+    "ConvTranspose": transposed_convolution, "Pad": padded, "Resize": resized, "Upsample": resized, "FusedMatMul": fused_product,
+    **dict.fromkeys(("AveragePool", "MaxPool", "LpPool"),
+                    lambda given, x, *_: (*x.shape[:2], *slid(given, x.shape[2:], per_axis(given, "kernel_shape", len(x.shape) - 2, 1)))),
+    **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"), lambda given, x, *_: (*x.shape[:2], *[1] * (len(x.shape) - 2))),
+    **dict.fromkeys(REDUCTIONS, reduced), **dict.fromkeys(SAME_SHAPE, lambda given, x, *_: x.shape),
     **dict.fromkeys(("MatMulNBits", "MatMulBnb4", "MatMulFpQ4"), lambda given, x, *_: (*x.shape[:-1], given["N"])),
-    **dict.fromkeys(
-        ("ReorderInput", "ReorderOutput"),
-        lambda given, x, *_: (x.shape[0], given.get("channels", x.shape[1]), *x.shape[2:]),
-    ),
+    **dict.fromkeys(("ReorderInput", "ReorderOutput"), lambda given, x, *_: (x.shape[0], given.get("channels", x.shape[1]), *x.shape[2:])),
     "GatherBlockQuantized": lambda given, table, places, *_: (*places.shape, table.shape[-1]),
     "EmbedLayerNormalization": lambda given, places, _, table, *__: (*places.shape, table.shape[-1]),
-    **dict.fromkeys(
-        ("com.microsoft.Attention", "QAttention"),
-        lambda given, x, w, *_: (*x.shape[:2], list(given.get("qkv_hidden_sizes", [w.shape[1] // 3]))[-1]),
-    ),
-    **dict.fromkeys(("Attention", "MultiHeadAttention", "GroupQueryAttention"), of_queries),
+    **dict.fromkeys(("com.microsoft.Attention", "QAttention"),
+                    lambda given, x, w, *_: (*x.shape[:2], list(given.get("qkv_hidden_sizes", [w.shape[1] // 3]))[-1])),
+    **dict.fromkeys(("Attention", "MultiHeadAttention", "GroupQueryAttention"), of_queries)
 }
 
 
@@ -210,11 +164,7 @@ class Shapes:
         data: Inputs = [inputs[k] for k in DATA_INPUTS.get(operation, range(len(inputs))) if k < len(inputs)]
         first = data[0] if data else None
         is_old = operation in JOINED and given.get("broadcast") and versions.get("", 99) < 7
-        rule = (
-            RULES["Abs" if is_old else AS.get(operation, operation)]
-            if is_old or AS.get(operation, operation) in RULES
-            else None
-        )
+        rule = (RULES["Abs" if is_old else AS.get(operation, operation)] if is_old or AS.get(operation, operation) in RULES else None)
         if rule is not None:
             try:
                 type_of = INT32 if operation.endswith("Integer") else first.type  # type: ignore[union-attr]
@@ -230,16 +180,8 @@ class Shapes:
             made.attribute.extend(a for a in node.attribute if a.name in ("axis", "transA", "transB"))
             node, inputs, versions = made, data, {"": 13}
         listed = [one is not None and one.numbers is not None and one.numbers.size <= 1024 for one in inputs]
-        key = (
-            node.op_type,
-            node.domain,
-            tuple(map(bool, node.output)),
-            tuple(a.SerializeToString() for a in node.attribute),
-            tuple(
-                one and (one.shape, one.type, one.numbers.tobytes() if has else None)
-                for one, has in zip(inputs, listed)
-            ),
-        )
+        key = (node.op_type, node.domain, tuple(map(bool, node.output)), tuple(a.SerializeToString() for a in node.attribute),
+               tuple(one and (one.shape, one.type, one.numbers.tobytes() if has else None) for one, has in zip(inputs, listed)))
         if key not in self._asked:
             self._asked[key] = ask(node, inputs, listed, versions)
         return self._asked[key]
@@ -256,9 +198,7 @@ def ask(node: Any, inputs: Inputs, listed: Sequence[bool], versions: Dict[str, i
             graph.initializer.append(numpy_helper.from_array(one.numbers, name))
         elif one is not None:
             graph.input.append(helper.make_tensor_value_info(name, one.type or 1, one.shape))
-    model = helper.make_model(
-        graph, opset_imports=[helper.make_opsetid(domain, version) for domain, version in versions.items()]
-    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid(domain, version) for domain, version in versions.items()])
     try:
         inferred = shape_inference.infer_shapes(model, strict_mode=True)
     except Exception as error:  # of a type that differs with the version
@@ -266,19 +206,8 @@ def ask(node: Any, inputs: Inputs, listed: Sequence[bool], versions: Dict[str, i
         reason = next((line[:200] for line in reversed(lines) if line), "onnx refuses it")
         raise Refused(f"of {' and '.join(text(one.shape) for one in inputs if one is not None)}: {reason}") from None
     found = {one.name: one.type.tensor_type for one in inferred.graph.value_info if one.type.HasField("tensor_type")}
-    return [
-        (
-            (
-                found[name].elem_type,
-                shape_in(
-                    found[name], lambda dim: dim.dim_value if dim.dim_value > 0 or dim.HasField("dim_value") else None
-                ),
-            )
-            if name in found
-            else (0, None)
-        )
-        for name in outputs
-    ]
+    return [((found[name].elem_type, shape_in(found[name], lambda dim: dim.dim_value if dim.dim_value > 0 or dim.HasField("dim_value") else None))
+             if name in found else (0, None)) for name in outputs]
 
 
 def shape_in(tensor: Any, extent: Callable[[Any], Optional[int]]) -> Shape:

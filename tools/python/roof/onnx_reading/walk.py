@@ -10,18 +10,7 @@ from onnx import helper, numpy_helper
 from roof.errors import InputError
 from roof.onnx_reading.folding import MOST_NUMBERS, TYPES, numbers_of
 from roof.onnx_reading.nodes import Versions, agreed, attributes_of, needed, truth, versions_of, with_attributes
-from roof.onnx_reading.operators import (
-    COUNTED_INPUTS,
-    KNOWN,
-    MOVES,
-    PACKED,
-    PRODUCTS,
-    RECURRENT,
-    VIEWS,
-    Given,
-    Operator,
-    count,
-)
+from roof.onnx_reading.operators import (COUNTED_INPUTS, KNOWN, MOVES, PACKED, PRODUCTS, RECURRENT, VIEWS, Given, Operator, count)
 from roof.onnx_reading.shapes import Refused, Shapes, shape_in
 from roof.onnx_reading.values import BOOL, BYTES, FLOATS, INT32, INT64, NARROW, Shape, Unknown, Value, text
 
@@ -36,9 +25,7 @@ ITERATIONS = "the number of its iterations is unknown"
 class Walk:
     """extent: the number of a dimension of the file; float_bytes: of a float in the precision that is asked for."""
 
-    def __init__(
-        self, functions: Dict[Tuple[str, str], Any], extent: Callable[[Any], Optional[int]], float_bytes: float
-    ) -> None:
+    def __init__(self, functions: Dict[Tuple[str, str], Any], extent: Callable[[Any], Optional[int]], float_bytes: float) -> None:
         self.operators: List[Operator] = []
         self.parameters, self.stored = 0, 0.0  #: values, and their bytes
         self.batch_axis: Any = 0  #: of the first input, as a recurrent layer reads it
@@ -49,9 +36,7 @@ class Walk:
     def value(self, shape: Shape, type_of: Any, **more: Any) -> Value:
         type_of = type_of if isinstance(type_of, int) else 0
         size = self._float_bytes if type_of in (0, *FLOATS) else float(BYTES.get(type_of, 4))
-        return Value(
-            shape, type_of, size, is_data=type_of not in BYTES or type_of in (14, 15, *FLOATS, *NARROW), **more
-        )
+        return Value(shape, type_of, size, is_data=type_of not in BYTES or type_of in (14, 15, *FLOATS, *NARROW), **more)
 
     def initializers(self, graph: Any) -> Dict[str, Value]:
         made = {one.name: self._constant(one, one.name) for one in graph.initializer}
@@ -66,12 +51,7 @@ class Walk:
     def _constant(self, tensor: Any, name: str) -> Value:
         made = self.value(tuple(tensor.dims), tensor.data_type, origin=name, is_constant=True)
         most = 1024 if tensor.data_type in FLOATS else MOST_NUMBERS
-        if (
-            tensor.data_type in TYPES
-            and made.numel() <= most
-            and tensor.data_location != tensor.EXTERNAL
-            and self._can_compute(made.numel())
-        ):
+        if (tensor.data_type in TYPES and made.numel() <= most and tensor.data_location != tensor.EXTERNAL and self._can_compute(made.numel())):
             try:
                 made.numbers = numpy_helper.to_array(tensor)
             except (ArithmeticError, KeyError, TypeError, ValueError):
@@ -83,24 +63,13 @@ class Walk:
         return self._computed <= MOST_COMPUTED
 
     # ------------------------------------------------------------------------------------------------ graphs
-    def graph(
-        self,
-        graph: Any,
-        outputs: Sequence[str],
-        scope: Scope,
-        versions: Versions,
-        prefix: str = "",
-        passed: Optional[Dict[str, Any]] = None,
-    ) -> List[Value]:
+    def graph(self, graph: Any, outputs: Sequence[str], scope: Scope, versions: Versions, prefix: str = "",
+              passed: Optional[Dict[str, Any]] = None) -> List[Value]:
         """Walks a graph, or the body of a function with the attributes that were passed to it. Returns its outputs."""
         self._depth += 1
         if self._depth > MOST_DEPTH:
             raise InputError(f"has more than {MOST_DEPTH} graphs within one another, or a function that calls itself")
-        told = {
-            one.name: one.type.tensor_type
-            for one in [*getattr(graph, "value_info", ()), *graph.output]
-            if not isinstance(one, str)
-        }
+        told = {one.name: one.type.tensor_type for one in [*getattr(graph, "value_info", ()), *graph.output] if not isinstance(one, str)}
         for node in needed(graph.node, outputs):
             self._walked += 1
             if self._walked > MOST_OPERATORS:
@@ -143,29 +112,13 @@ class Walk:
                 return self._sparse(a.sparse_tensor, node.output[0])
             if a.name in ("value_int", "value_ints", "value_float", "value_floats"):
                 numbers = np.array(helper.get_attribute_value(a), np.int64 if "int" in a.name else np.float32)
-                return self.value(
-                    numbers.shape,
-                    INT64 if "int" in a.name else 1,
-                    numbers=numbers,
-                    is_constant=True,
-                    origin=node.output[0],
-                )
+                return self.value(numbers.shape, INT64 if "int" in a.name else 1, numbers=numbers, is_constant=True, origin=node.output[0])
         return Value(is_constant=True, is_data=False)
 
-    def _operator(
-        self,
-        made: Operator,
-        operation: str,
-        node: Any,
-        inputs: List[Optional[Value]],
-        versions: Versions,
-        told: Dict[str, Any],
-    ) -> List[Value]:
+    def _operator(self, made: Operator, operation: str, node: Any, inputs: List[Optional[Value]], versions: Versions,
+                  told: Dict[str, Any]) -> List[Value]:
         given = attributes_of(node)
-        said = [
-            self.value(shape_in(told[one], self._extent), told[one].elem_type) if one in told else Value()
-            for one in node.output
-        ]
+        said = [self.value(shape_in(told[one], self._extent), told[one].elem_type) if one in told else Value() for one in node.output]
         try:
             found = self._shapes.of(node, operation, given, inputs, versions)
         except Refused:
@@ -195,26 +148,16 @@ class Walk:
         self._count(made, operation, given, data, results)
         return results
 
-    def _mark(
-        self,
-        operation: str,
-        given: Given,
-        inputs: Sequence[Optional[Value]],
-        data: Sequence[Optional[Value]],
-        results: Sequence[Value],
-    ) -> None:
+    def _mark(self, operation: str, given: Given, inputs: Sequence[Optional[Value]], data: Sequence[Optional[Value]],
+              results: Sequence[Value]) -> None:
         """What the results take over from the operands."""
         present = [one for one in inputs if one is not None]
         is_constant = bool(present) and all(one.is_constant for one in present)
         source = next((one for one in present if one.is_constant and one.origin), Value())
-        trains = not is_constant and any(
-            one.is_constant and one.is_data and one.is_known and one.numel() > 1 for one in data if one is not None
-        )
+        trains = not is_constant and any(one.is_constant and one.is_data and one.is_known and one.numel() > 1 for one in data if one is not None)
         first = next((one for one in present if one.axes), Value())
         for result in results:
-            result.is_constant, result.needs_gradient = is_constant, trains or any(
-                one.needs_gradient for one in present
-            )
+            result.is_constant, result.needs_gradient = is_constant, trains or any(one.needs_gradient for one in present)
             result.origin = source.origin if is_constant else ""
             if is_constant and operation == "DequantizeLinear":  # is moved as it is stored
                 result.size, result.stored = source.size, source.stored
@@ -233,15 +176,10 @@ class Walk:
         for index, one in enumerate(data[:3] if operation == "BatchNormalization" else data):
             if one is None or not one.is_constant or not one.is_known or one.origin in self._read:
                 continue
-            if any(other is not None and other.is_scale for other in data) or not (
-                one.is_data or operation in PRODUCTS
-            ):
+            if any(other is not None and other.is_scale for other in data) or not (one.is_data or operation in PRODUCTS):
                 continue
-            values = (
-                given.get("K", 0) * given.get("N", 0)
-                if operation in PACKED and index == 1
-                else one.numel() if one.stored is None else one.stored
-            )
+            values = (given.get("K", 0) * given.get("N", 0) if operation in PACKED and index == 1 else one.numel() if one.stored is None
+                      else one.stored)
             if values > 1 or one.stored is not None:
                 self._read.update([one.origin] * bool(one.origin))
                 self.stored += one.size * (one.numel() if one.stored is None else one.stored)
@@ -249,9 +187,7 @@ class Walk:
         self.parameters += fresh
         return fresh
 
-    def _count(
-        self, made: Operator, operation: str, given: Given, data: Sequence[Optional[Value]], results: List[Value]
-    ) -> None:
+    def _count(self, made: Operator, operation: str, given: Given, data: Sequence[Optional[Value]], results: List[Value]) -> None:
         """Appends the operator, unless it computes on constants or lists alone, or makes a view."""
         first = data[0] if data else None
         gathers = operation.startswith("Gather") and first is not None and first.is_constant and first.is_data
@@ -271,9 +207,7 @@ class Walk:
         self.operators.append(made)
 
     # ------------------------------------------------------------------------------------------------ graphs within
-    def _body(
-        self, graph: Any, inputs: Sequence[Value], scope: Scope, versions: Versions, prefix: str
-    ) -> Tuple[List[Value], List[Operator]]:
+    def _body(self, graph: Any, inputs: Sequence[Value], scope: Scope, versions: Versions, prefix: str) -> Tuple[List[Value], List[Operator]]:
         """The outputs and the operators of a body that is walked once."""
         before, self.operators = self.operators, []
         inner: Scope = ChainMap(self.initializers(graph), scope)
@@ -282,15 +216,7 @@ class Walk:
         walked, self.operators = self.operators, before
         return outputs, walked
 
-    def _if(
-        self,
-        made: Operator,
-        _: Any,
-        graphs: Dict[str, Any],
-        inputs: List[Optional[Value]],
-        scope: Scope,
-        versions: Versions,
-    ) -> List[Value]:
+    def _if(self, made: Operator, _: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], scope: Scope, versions: Versions) -> List[Value]:
         runs = truth(inputs[0] if inputs else None)
         names = ["then_branch", "else_branch"] if runs is None else ["then_branch" if runs else "else_branch"]
         if not all(name in graphs for name in names):
@@ -304,50 +230,23 @@ class Walk:
         self.operators += chosen
         return outputs if len(walked) == 1 else [agreed(*pair) for pair in zip(walked[0][0], walked[1][0])]
 
-    def _loop(
-        self,
-        made: Operator,
-        _: Any,
-        graphs: Dict[str, Any],
-        inputs: List[Optional[Value]],
-        scope: Scope,
-        versions: Versions,
-    ) -> List[Value]:
+    def _loop(self, made: Operator, _: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], scope: Scope, versions: Versions) -> List[Value]:
         if "body" not in graphs or len(inputs) < 2:
             raise Refused("has no body")
         limit, states = inputs[0], [one or Value() for one in inputs[2:]]
-        trips = (
-            None
-            if limit is None or limit.numbers is None or limit.numbers.size != 1
-            else max(0, int(limit.numbers.ravel()[0]))
-        )
+        trips = (None if limit is None or limit.numbers is None or limit.numbers.size != 1 else max(0, int(limit.numbers.ravel()[0])))
         begins = True if inputs[1] is None else truth(inputs[1])
         trips = 0 if begins is False else trips if begins else None
         one_by_one = trips is not None and trips * max(1, len(graphs["body"].node)) <= MOST_ONE_BY_ONE
         total: Dict[str, Operator] = {}
         done = 0
         while True:
-            number, going = (
-                self.value((), INT64, numbers=np.array(done) if one_by_one else None),
-                self.value((), BOOL, numbers=np.array(True)),
-            )
+            number, going = (self.value((), INT64, numbers=np.array(done) if one_by_one else None), self.value((), BOOL, numbers=np.array(True)))
             outputs, walked = self._body(graphs["body"], [number, going, *states], scope, versions, made.name)
-            goes_on, after, scans = (
-                truth(outputs[0] if outputs else None),
-                outputs[1 : len(states) + 1],
-                outputs[len(states) + 1 :],
-            )
+            goes_on, after, scans = (truth(outputs[0] if outputs else None), outputs[1 : len(states) + 1], outputs[len(states) + 1 :])
             is_same = [one.shape for one in states] == [one.shape for one in after]
-            states = (
-                states
-                if trips == 0
-                else after if goes_on and (one_by_one or is_same) else [agreed(*pair) for pair in zip(states, after)]
-            )
-            repeats = (
-                trips
-                if not one_by_one and goes_on and is_same and trips is not None
-                else 0 if trips in (0, None) else 1
-            )
+            states = (states if trips == 0 else after if goes_on and (one_by_one or is_same) else [agreed(*pair) for pair in zip(states, after)])
+            repeats = (trips if not one_by_one and goes_on and is_same and trips is not None else 0 if trips in (0, None) else 1)
             done = done + repeats
             for one in walked:
                 one = one if repeats == 1 else one.times(repeats)
@@ -358,21 +257,11 @@ class Walk:
             if made.unknown or goes_on is False or done >= (trips or 0):
                 break
         self.operators += total.values()
-        scanned = [
-            one if one.shape is None else replace(one, shape=(None if made.unknown else done, *one.shape), numbers=None)
-            for one in scans
-        ]
+        scanned = [one if one.shape is None else replace(one, shape=(None if made.unknown else done, *one.shape), numbers=None) for one in scans]
         return [replace(one, is_constant=False) for one in [*states, *scanned]]
 
-    def _scan(
-        self,
-        made: Operator,
-        node: Any,
-        graphs: Dict[str, Any],
-        inputs: List[Optional[Value]],
-        scope: Scope,
-        versions: Versions,
-    ) -> List[Value]:
+    def _scan(self, made: Operator, node: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], scope: Scope,
+              versions: Versions) -> List[Value]:
         given, present = attributes_of(node), [one or Value() for one in inputs]
         number = given.get("num_scan_inputs", 0)
         if "body" not in graphs or not 1 <= number <= len(present) or versions.get("", 9) < 9:
