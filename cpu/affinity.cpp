@@ -53,10 +53,7 @@ void PinnedTeam::run(const std::function<void(int)>& work) const
             }
         }
     }
-    if (given != size()) {
-        throw Error("OpenMP gave " + std::to_string(given) + " threads where " + std::to_string(size()) +
-                    " were asked for; see OMP_THREAD_LIMIT and OMP_DYNAMIC");
-    }
+    require_team(given, size());
     if (error) std::rethrow_exception(error);
 }
 

@@ -38,4 +38,11 @@ int keep_thread_to(const std::vector<int>& processors)
     return sched_setaffinity(0, bytes, set.data()) == 0 ? 0 : errno;
 }
 
+void require_team(int given, int asked)
+{
+    if (given != asked)
+        throw Error("OpenMP gave " + std::to_string(given) + " threads where " + std::to_string(asked) +
+                    " were asked for: part of the work would not be done; see OMP_THREAD_LIMIT and OMP_DYNAMIC");
+}
+
 }  // namespace roof

@@ -11,4 +11,7 @@ std::vector<int> processors_of_thread();
 /// Lets the calling thread, and threads that it starts, run on these processors alone. Returns 0 or the kernel's errno.
 int keep_thread_to(const std::vector<int>& processors);
 
+/// Throws Error where OpenMP gave another number of threads than was asked for: part of the work would not be done.
+void require_team(int given, int asked);
+
 }  // namespace roof

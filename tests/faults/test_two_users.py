@@ -84,7 +84,8 @@ class TwoUsers(unittest.TestCase):
             place = self.new_place(f"try{kills}")
             masks = {user: chance.choice(MASKS) for user in (ALICE, BOB)}
             at_once, both = chance.random() < 0.5, chance.random() < 0.4
-            faults = {user: f"{chance.randrange(self.calls)} kill-{chance.choice(('before', 'half', 'after'))}" if user == ALICE or both else None for user in masks}
+            faults = {user: f"{chance.randrange(self.calls)} kill-{chance.choice(('before', 'half', 'after'))}" if user == ALICE or both else None
+                      for user in masks}
             with self.subTest(masks=masks, faults=faults, at_once=at_once):
                 before, running = {}, []
                 for user, fault in faults.items():

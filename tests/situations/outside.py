@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from jail import HERE, Skip, must, read
-from situations import ROOT, root, situation, step_is_fine, threads
+from situations import ROOT, in_a_removed_folder, root, situation, step_is_fine, threads
 
 # Streams
 
@@ -186,3 +186,47 @@ def an_empty_environment(jail, words):
     options += ["--out", jail.folder / "page.html"] if name == "report" else []
     done = jail.run(["env", "-i", jail.roof_path, name, *folder, *options], cwd="/")
     must(done.returncode in (0, 1, 2) and (done.returncode == 0 or done.err.startswith("roof: ")), done.returncode, done.err)
+
+
+# Commands of the Python package
+
+PACKAGE = ["fleet", "script", "slurm"]
+
+
+@situation("the package", "PYTHONHOME=/dev/null/none", "PYTHONINSPECT=1", "PYTHONIOENCODING=latin-1", "PYTHONSTARTUP=/dev/null/none", "PYTHONWARNINGS=error",
+           "PYTHONOPTIMIZE=2", "PYTHONDEVMODE=1", "PYTHONUTF8=0", "PYTHONCOERCECLOCALE=0", "LC_ALL=C", "LC_ALL=xx_YY", "IFS=x", "PATH=/usr/bin:relative:")
+def a_command_of_it_runs_under(jail, variable):
+    done = jail.fine(*PACKAGE, env=dict([variable.split("=")]))
+    must(done.out == jail.fine(*PACKAGE).out and not done.err, done.err)
+
+
+@situation("the package", ">&-", "2>&-", "<&-", ">&- 2>&-", ">/dev/full")
+def a_command_of_it_with(jail, how):
+    done = jail.roof(*PACKAGE, wrapper=["sh", "-c", f'exec "$@" {how}', "sh"])
+    must(done.returncode == (2 if re.search(r"(^|[^2])>", how) else 0), done.returncode, done.err)
+    must(not done.err or done.err == "roof: standard output cannot be written\n", done.err)
+
+
+@situation("the package", *[(" ".join(words),) for words in (PACKAGE, ["fleet", "none"], ["import", "none", "--out", "x"])])
+def a_command_of_it_in_a_removed_folder(jail, words):
+    done = in_a_removed_folder(jail, *words.split())
+    must(done.returncode == (0 if words.split() == PACKAGE else 2) and len(done.err.splitlines()) == done.returncode // 2, done.returncode, done.err)
+
+
+@situation("the package")
+def no_module_of_the_working_folder_is_imported(jail):
+    for name in ("json", "csv", "codecs", "argparse", "numpy", "pandas", "roof"):
+        (jail.folder / f"{name}.py").write_text("print('of the working folder')\n", encoding="utf-8")
+    for words in (PACKAGE, ["import", "none", "--out", "x"], ["estimate", "none.onnx", "--batch", "1"]):
+        done = jail.roof(*words)
+        must("of the working folder" not in done.out + done.err, words, done.out)
+
+
+@situation("the package", "ulimit -n 12", "ulimit -s 128", "ulimit -f 0", "umask 077")
+def a_command_of_it_under(jail, limit):
+    jail.fine(*PACKAGE, wrapper=["sh", "-c", f'{limit}; exec "$@"', "sh"])
+
+
+@situation("the package", "CHLD", "CHLD INT TERM")
+def a_command_of_it_where_the_parent_ignores(jail, names):
+    jail.fine(*PACKAGE, wrapper=["env", *[f"--ignore-signal={name}" for name in names.split()]])

@@ -1,8 +1,6 @@
 #include "workloads/kernels/parallel.hpp"
 
-#include "ert/base/error.hpp"
-
-#include <string>
+#include "ert/base/processors.hpp"
 
 namespace roof::kernels {
 
@@ -13,9 +11,7 @@ void require_team(int threads)
 #pragma omp parallel num_threads(threads)
 #pragma omp single
     given = omp_get_num_threads();
-    if (given != threads)
-        throw Error("OpenMP gave " + std::to_string(given) + " threads where " + std::to_string(threads) +
-                    " were asked for: part of the step would not be computed; see OMP_THREAD_LIMIT");
+    roof::require_team(given, threads);
 }
 
 }  // namespace roof::kernels

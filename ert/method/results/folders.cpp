@@ -1,6 +1,7 @@
 // Chooses the results folder of a command, and finds the calibration for placing its rows.
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/words.hpp"
 #include "ert/method/bench/identity.hpp"
 #include "ert/method/bench/level.hpp"
 #include "ert/method/bench/node.hpp"
@@ -163,7 +164,7 @@ Look look_at(const fs::path& place)
         if (look.kind == CalibrationKind::quick) look.why = "it is a quick calibration";
         if (look.kind == CalibrationKind::unfinished) look.why = "its calibration was stopped early";
     } catch (const std::exception& error) {
-        look.damage = error.what();
+        look.damage = in_own_words(error);
     }
     return look;
 }

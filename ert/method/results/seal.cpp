@@ -101,8 +101,11 @@ bool was_changed(const fs::path& file, const Entry& entry)
 std::vector<fs::path> csv_files_in(const fs::path& folder)
 {
     std::vector<fs::path> files;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-        if (entry.is_regular_file() && is_csv(entry.path())) files.push_back(entry.path());
+    std::error_code error;
+    fs::directory_iterator entries(folder, error);
+    if (error) throw InputError("cannot list the files in " + folder.string() + ": " + error.message());
+    for (const fs::directory_entry& entry : entries)
+        if (entry.is_regular_file(error) && is_csv(entry.path())) files.push_back(entry.path());
     std::ranges::sort(files);
     return files;
 }

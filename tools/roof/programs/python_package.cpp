@@ -65,7 +65,8 @@ int run_in_package(const std::string& command, const std::vector<std::string>& a
     sigemptyset(&interrupt);
     sigaddset(&interrupt, SIGINT);
     pthread_sigmask(SIG_BLOCK, &interrupt, &before);  // until roof/__main__.py is ready to end by it
-    const int status = run_child(words, {{"ROOF_PROGRAM", program}}, problem);
+    const int status =
+        run_child(words, {{"ROOF_PROGRAM", program}, {"PYTHONHOME", ""}, {"PYTHONINSPECT", ""}}, problem);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (!problem.empty()) throw InputError(problem);
     constexpr int signalled = 128;

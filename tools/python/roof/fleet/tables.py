@@ -209,7 +209,7 @@ def page(title: str, heading: str, body: str) -> str:
 def window() -> int:
     """The columns of the terminal that standard output is; 0 if it is none."""
     try:
-        columns = os.get_terminal_size(sys.stdout.fileno()).columns
+        columns = os.get_terminal_size(1).columns
     except (OSError, ValueError):
         return 0
     return min(max(columns, 40), 200) if columns else 0

@@ -46,8 +46,10 @@ def read(source: Source) -> Imported:
         raise InputError(f"{name}: it is larger than 1 MiB, as no file of this tool is")
     try:
         document = json.loads(text, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{name}: byte {error.pos}: it is no JSON from here on") from None
     except ValueError as error:
-        raise InputError(f"{name}: byte {getattr(error, 'pos', 0)}: {getattr(error, 'msg', error)}") from None
+        raise InputError(f"{name}: {error}") from None
     empirical = document.get("empirical") if isinstance(document, dict) else None
     if not isinstance(empirical, dict):
         raise InputError(f"{name}: there is no object 'empirical'")

@@ -69,7 +69,7 @@ class Document:
                 if mended is not None:
                     return mended
                 if self.ended or len(self.text) - self.at > LONGEST and error.pos < len(self.text) - LONGEST // 2:
-                    raise self.fail(error.msg, error.pos) from None
+                    raise self.fail("it is no JSON from here on", error.pos) from None
                 self.more(length)
             except ValueError:  # an integer of thousands of digits
                 raise self.fail("a number is too long", self.at) from None
