@@ -102,7 +102,7 @@ def _read_all(places: List[Tuple[str, bool]]) -> List[Union[Tuple[Digest, str], 
     for part, receiver, child in others:
         try:
             read += receiver.recv() if child else _read_some(part)
-        except EOFError:  # it was killed
+        except (EOFError, OSError):  # it was killed
             read += _read_some(part)
     return read
 
