@@ -13,9 +13,8 @@ from needed import roof
 ROOT = Path(__file__).resolve().parents[2]
 CALIBRATION = ROOT / "tests/method/data/epyc-zen4-1"
 #: The published files of results/atlas, and the calibrations that they were made of.
-SOURCES = {"amd-epyc-zen4-2cpu": "tests/method/data/epyc-zen4-6",
-    "intel-xeon-emerald-rapids-2cpu": "tests/method/data/xeon-emerald-rapids-1",
-     "nvidia-h200": "results/examples/nvidia-h200/2026-11-27T181558Z-dcfd76afa88d"}
+SOURCES = {"amd-epyc-zen4-2cpu": "tests/method/data/epyc-zen4-6", "intel-xeon-emerald-rapids-2cpu": "tests/method/data/xeon-emerald-rapids-1",
+           "nvidia-h200": "results/examples/nvidia-h200/2026-11-27T181558Z-dcfd76afa88d"}
 
 
 class Commands(unittest.TestCase):
@@ -39,8 +38,7 @@ class Commands(unittest.TestCase):
         node, = json.loads(done.stdout)["groups"][0]["nodes"]
         self.assertEqual((2, "n17", "not judged"), (done.returncode, node["node"], node["finding"]))
         (folder / "digest.csv").unlink()
-        self.assertIn("1 node of its kind, plan and revision is too few to tell",
-                      roof("fleet", self.place / "fleet").stdout)
+        self.assertIn("1 node of its kind, plan and revision is too few to tell", roof("fleet", self.place / "fleet").stdout)
         self.assertEqual(digest, (folder / "digest.csv").read_bytes())
         (folder / "digest.csv").unlink()
         (folder / "checksums.csv").unlink()
@@ -69,8 +67,7 @@ class Commands(unittest.TestCase):
         done = roof("fleet", "retest", self.place / "fleet")
         self.assertEqual((0, "n00003\n"), (done.returncode, done.stdout))
         self.assertIn("n00003 cannot be used", done.stderr)
-        self.assertEqual(["n00003", "n00008"], json.loads(
-            roof("fleet", "retest", self.place / "fleet", "--expect", expected, "--json").stdout))
+        self.assertEqual(["n00003", "n00008"], json.loads(roof("fleet", "retest", self.place / "fleet", "--expect", expected, "--json").stdout))
         done = roof("fleet", self.place / "fleet", "--expect", expected, "--out", self.place / "fleet.html")
         self.assertEqual(2, done.returncode)
         self.assertIn("expected, and there is no digest", done.stdout)
@@ -83,9 +80,9 @@ class Commands(unittest.TestCase):
         self.assertEqual(0, roof("fleet", self.place / "fleet", "--max-age", "100000d").returncode)
         refused = [["fleet", self.place / "fleet", "--max-age", age] for age in ("0", "-1d", "soon", "d", "inf", "h")]
         refused += [["fleet", "script", "slurm", option, "0"] for option in ("--at-once", "--minutes", "--gpus")]
-        refused += [["fleet", "script"], ["fleet", "retest"], ["fleet", "compare", "x"], ["fleet", self.place /
-    "none"], ["fleet", "--json"], ["fleet", "rettest", "x"], ["atlas", self.place /
-     "none"], ["atlas", "add", CALIBRATION], ["atlas", "add", CALIBRATION, "My Machine"]]
+        refused += [["fleet", "script"], ["fleet", "retest"], ["fleet", "compare", "x"], ["fleet", self.place / "none"], ["fleet", "--json"],
+                    ["fleet", "rettest", "x"], ["atlas", self.place / "none"], ["atlas", "add", CALIBRATION],
+                    ["atlas", "add", CALIBRATION, "My Machine"]]
         for words in refused:
             done = roof(*words)
             self.assertEqual((2, ""), (done.returncode, done.stdout), words)
@@ -98,9 +95,8 @@ class Commands(unittest.TestCase):
         bare = {**os.environ, "ROOF_PYTHON": str(python)}
         done = roof("fleet", self.place, env=bare)
         self.assertEqual(2, done.returncode)
-        self.assertRegex(
-    done.stderr,
-     r'\Aroof: \w+ is not installed for this Python: apt-get install python3-\w+, or pip install "measured-roof\[fleet\]"\n\Z')
+        self.assertRegex(done.stderr,
+                         r'\Aroof: \w+ is not installed for this Python: apt-get install python3-\w+, or pip install "measured-roof\[fleet\]"\n\Z')
         done = roof("fleet", "script", "slurm", "--nodes", "n[1-2]", "--at-once", "3", "--out", "/shared/f", env=bare)
         self.assertEqual(0, done.returncode, done.stderr)
         for text in ("for node in n1 n2; do", "results=/shared/f", "%3"):
@@ -177,14 +173,11 @@ class Atlas(unittest.TestCase):
     def test_the_published_files_are_the_digests_of_their_sources(self):
         for name, source in SOURCES.items():
             self.assertEqual(0, roof("atlas", "add", ROOT / source, name, "--out", self.place).returncode)
-            self.assertEqual(
-    (ROOT / f"results/atlas/{name}.csv").read_bytes(),
-     (self.place / f"{name}.csv").read_bytes())
+            self.assertEqual((ROOT / f"results/atlas/{name}.csv").read_bytes(), (self.place / f"{name}.csv").read_bytes())
 
     def test_the_h100_is_that_of_its_own_page(self):
         row, = (row for row in json.loads(roof("atlas", "--json").stdout) if row["machine"] == "nvidia-h100-80gb-hbm3")
-        self.assertEqual(("66.8", "3.21", "7.91"), tuple(
-            f"{row[key] / 1e12:.3g}" for key in ("fp64_flop_per_s", "DRAM_byte_per_s", "L2_byte_per_s")))
+        self.assertEqual(("66.8", "3.21", "7.91"), tuple(f"{row[key] / 1e12:.3g}" for key in ("fp64_flop_per_s", "DRAM_byte_per_s", "L2_byte_per_s")))
 
     def test_a_damaged_or_unfinished_calibration_is_named_and_not_published(self):
         for damage, words in (("samples.csv", "damaged"), ("checksums.csv", "has not ended")):
@@ -201,9 +194,7 @@ class Atlas(unittest.TestCase):
                 else:
                     file.unlink()
                 expected = roof("export", folder, "--format", "atlas").returncode
-                shown, added = roof(
-    "atlas", folder), roof(
-        "atlas", "add", folder, "mine", "--out", self.place / "atlas")
+                shown, added = roof("atlas", folder), roof("atlas", "add", folder, "mine", "--out", self.place / "atlas")
                 self.assertEqual((1, 1, 1), (expected, shown.returncode, added.returncode))
                 self.assertIn(words, shown.stderr)
                 self.assertIn(words, added.stderr)

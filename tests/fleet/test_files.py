@@ -49,8 +49,8 @@ class Digests(unittest.TestCase):
         text = sealed(self.lines()).encode()
         for file in (text, gzip.compress(text), gzip.compress(text[:100]) + gzip.compress(text[100:])):
             found, _ = parse_digest(file, "d")
-            self.assertEqual(("n17", "made-26cpu", "2.1, beta", 2, ("n00000 n00001",)), (found.node,
-                             found.kind, found.facts["BIOS"], len(found.ceilings.names), found.links.names))
+            self.assertEqual(("n17", "made-26cpu", "2.1, beta", 2, ("n00000 n00001",)),
+                             (found.node, found.kind, found.facts["BIOS"], len(found.ceilings.names), found.links.names))
             self.assertEqual([5, 5], found.ceilings.rounds.tolist())
         older = [",".join(line.split(",")[:-1]) for line in self.lines() if "BIOS" not in line]
         found, _ = parse_digest(sealed([*older[:-1], f"end,,{len(older) - 2},,,,,,"]).encode(), "d")
@@ -82,8 +82,7 @@ class Digests(unittest.TestCase):
 
     def test_what_is_cut_changed_or_moved_is_refused(self):
         text = sealed(self.lines()).encode()
-        for file in (text[:-1], text[:100], b"", gzip.compress(text)[:50],
-                     text.replace(b"made", b"mad3"), text + text, text + b"x\n"):
+        for file in (text[:-1], text[:100], b"", gzip.compress(text)[:50], text.replace(b"made", b"mad3"), text + text, text + b"x\n"):
             self.refused("^d:", file)
         lines = text.split(b"\n")
         lines[7], lines[8] = lines[8], lines[7]
@@ -97,8 +96,7 @@ class Digests(unittest.TestCase):
             file = bytearray(text if number % 3 else gzip.compress(text, mtime=0))
             for _ in range(chance.randint(1, 3)):
                 at = chance.randrange(len(file))
-                file[at : at + chance.choice((0, 1, 1, 5, 40))] = bytes(chance.randrange(256)
-                                             for _ in range(chance.choice((0, 1, 1, 4))))
+                file[at : at + chance.choice((0, 1, 1, 5, 40))] = bytes(chance.randrange(256) for _ in range(chance.choice((0, 1, 1, 4))))
             try:
                 found, _ = parse_digest(bytes(file), "d")
             except InputError as error:
@@ -109,22 +107,8 @@ class Digests(unittest.TestCase):
 
     def test_written_digests_with_right_checksums_are_judged_or_refused(self):
         chance = random.Random(7)
-        odd = (
-    "",
-    "0",
-    "1e308",
-    "1e-320",
-    "nan",
-    "-0",
-    "made-99999999999999999999cpu",
-    "9" * 40,
-    "2026-02-30T00:00:00Z",
-    "9999-12-31T23:59:59Z",
-    "0001-01-01T00:00:00Z",
-    "\u202e",
-    "'",
-    "=1+1",
-     "x" * 190)
+        odd = ("", "0", "1e308", "1e-320", "nan", "-0", "made-99999999999999999999cpu", "9" * 40, "2026-02-30T00:00:00Z", "9999-12-31T23:59:59Z",
+               "0001-01-01T00:00:00Z", "\u202e", "'", "=1+1", "x" * 190)
         for _ in range(60):
             with tempfile.TemporaryDirectory() as folder:
                 for node in range(chance.choice((1, 7, 13))):
@@ -183,8 +167,7 @@ class Folders(unittest.TestCase):
         self.assertEqual(12, len(fleet.digests))
         reasons = dict((Path(folder).name, reason) for folder, reason in fleet.refused)
         self.assertEqual({"link", "long", "empty", "<script>", "pipe", "huge"}, set(reasons))
-        for name, words in (("link", "no regular file"), ("pipe", "no regular file"),
-                            ("long", "larger than 1 MiB"), ("huge", "more than 64 MiB")):
+        for name, words in (("link", "no regular file"), ("pipe", "no regular file"), ("long", "larger than 1 MiB"), ("huge", "more than 64 MiB")):
             self.assertIn(words, reasons[name])
         findings = judge(fleet)
         page = fleet_report(findings, []).page()

@@ -33,9 +33,8 @@ class Scale(unittest.TestCase):
             found = scales_without_each(values)
             for k in range(n):
                 median, variance, middle = scale(np.delete(values, k))
-                np.testing.assert_allclose([found.median[k] +
-    np.median(values), found.variance[k], found.middle[k] +
-     np.median(values)], [median, variance, middle], atol=1e-12)
+                np.testing.assert_allclose([found.median[k] + np.median(values), found.variance[k], found.middle[k] + np.median(values)],
+                                           [median, variance, middle], atol=1e-12)
 
     def test_scatter_and_middle_are_those_of_a_normal_one_and_a_quarter_of_far_values_moves_them_little(self):
         values = np.random.default_rng(2).standard_normal(4000)
@@ -118,8 +117,7 @@ class Findings(unittest.TestCase):
             self.assertEqual(("slow", nodes == 12), (node.finding, node.drain))
 
     def test_two_days_are_23_hours_apart(self):
-        for earlier, drain in (("2026-11-21T23:59:00Z", False),
-                               ("2026-11-21T07:10:00Z", False), ("2026-11-21T06:50:00Z", True)):
+        for earlier, drain in (("2026-11-21T23:59:00Z", False), ("2026-11-21T07:10:00Z", False), ("2026-11-21T06:50:00Z", True)):
             fleet = make_fleet(30, days=("2026-11-21", "2026-11-22"))
             for i in range(30):
                 changed(fleet, 2 * i, time=earlier)
@@ -138,8 +136,7 @@ class Findings(unittest.TestCase):
             fleet = make_fleet(nodes)
             slow_down(fleet, 0, 3, 0.5)
             findings = judge(fleet)
-            self.assertEqual((nodes, 2, 0), (len(nodes_with(findings, "not judged")),
-                             status_of(findings), findings.tests))
+            self.assertEqual((nodes, 2, 0), (len(nodes_with(findings, "not judged")), status_of(findings), findings.tests))
 
     def test_another_kind_plan_or_revision_is_not_compared(self):
         for key in ("kind", "plan", "revision"):
@@ -184,14 +181,9 @@ class Findings(unittest.TestCase):
             one.ceilings.numbers[2, 7] = np.inf
         findings = judge(fleet)
         self.assertEqual([("gone", "missing")], [(node.node, node.finding) for node in findings.aside])
-        self.assertEqual(
-    ("fine", "missing"), (node_of(
-        findings, "n00003").finding, node_of(
-            findings, "n00003").ceilings[0].finding))
+        self.assertEqual(("fine", "missing"), (node_of(findings, "n00003").finding, node_of(findings, "n00003").ceilings[0].finding))
         lead = fleet_report(findings, []).sections[0].lead
-        self.assertTrue(
-    lead.endswith(" Of 1 ceiling there are only lower bounds. Ceilings that a node's digest lacks: n00003 5."),
-     lead)
+        self.assertTrue(lead.endswith(" Of 1 ceiling there are only lower bounds. Ceilings that a node's digest lacks: n00003 5."), lead)
         group = fleet_json(findings, [])["groups"][0]
         self.assertEqual((20, 5), (len(group["ceilings"]), len(group["node_ceilings"])))
         self.assertEqual(["gone"], nodes_to_retest(findings))
@@ -228,15 +220,7 @@ class Evidence(unittest.TestCase):
         x = [0.01 * place[np.arange(41) * 7 % 41], 0.02 * place[np.arange(41) * 11 % 41]]
         x[0][40], x[1][40] = -0.02, -0.06
         groups = [Group(one, np.full(41, 1e-8)) for one in x]
-        quantities = [
-    Quantity(
-        f"cpu bandwidth DRAM {a}",
-        "B/s",
-        MATERIAL,
-        np.arange(41),
-        None) for a in (
-            "load",
-             "store")]
+        quantities = [Quantity(f"cpu bandwidth DRAM {a}", "B/s", MATERIAL, np.arange(41), None) for a in ("load", "store")]
         w0, w1 = (1 / group.variance for group in groups)
         self.assertAlmostEqual(4, w0 / w1, delta=0.4)
         mean, = means_of(quantities, groups, 41)
@@ -305,8 +289,7 @@ class States(unittest.TestCase):
 
     def test_a_healthy_fleet_is_fine_and_exits_0(self):
         findings = judge(fleet_of(30), TODAY)
-        self.assertEqual((30, 0, []), (len(nodes_with(findings, "fine")),
-                         status_of(findings), nodes_to_retest(findings)))
+        self.assertEqual((30, 0, []), (len(nodes_with(findings, "fine")), status_of(findings), nodes_to_retest(findings)))
 
     def test_slower_nodes_are_named_be_they_one_or_forty_of_a_hundred(self):
         for number, share in ((1, 0.1), (3, 0.1), (9, 0.1), (20, 0.1), (40, 0.3)):
@@ -336,8 +319,7 @@ class States(unittest.TestCase):
         again(fleet, 5, time="2038-01-19T03:14:07Z")
         findings = judge(fleet, TODAY)
         old, = findings.aside
-        self.assertEqual(("n00004", "too old", "its newest digest is of 2025-01-10T00:00"),
-                         (old.node, old.finding, old.reason))
+        self.assertEqual(("n00004", "too old", "its newest digest is of 2025-01-10T00:00"), (old.node, old.finding, old.reason))
         self.assertEqual((["n00005"], 2), (nodes_with(findings, "from the future"), status_of(findings)))
         self.check_named(findings, ["n00004", "n00005"])
         slow_down(fleet, 5, MEMORY, 0.5)
@@ -356,8 +338,7 @@ class States(unittest.TestCase):
         self.assertEqual((["n00004"], 2), (nodes_with(judge(fleet, TODAY), "twice"), status_of(judge(fleet, TODAY))))
 
     def test_a_node_that_lost_a_gpu_or_half_of_its_processors_has_changed_its_kind(self):
-        for usual, now in (("epyc-26cpu", "epyc-13cpu"), ("epyc-26cpu, 8 x H100",
-                           "epyc-26cpu, 7 x H100"), ("epyc-26cpu, 8 x H100", "epyc-26cpu")):
+        for usual, now in (("epyc-26cpu", "epyc-13cpu"), ("epyc-26cpu, 8 x H100", "epyc-26cpu, 7 x H100"), ("epyc-26cpu, 8 x H100", "epyc-26cpu")):
             fleet = fleet_of(30)
             for i in range(30):
                 changed(fleet, i, kind=now if i == 4 else usual)
@@ -375,8 +356,8 @@ class States(unittest.TestCase):
         fleet = fleet_of(30, days=TWO_DAYS)
         for place in range(60):
             as_bound(fleet, place, 0.5 if place == 9 else 1)
-        self.assertEqual((30, 2), (len(nodes_with(judge(fleet, TODAY), "not judged")) +
-     len(nodes_with(judge(fleet, TODAY), "undecided")), status_of(judge(fleet, TODAY))))
+        self.assertEqual((30, 2), (len(nodes_with(judge(fleet, TODAY), "not judged")) + len(nodes_with(judge(fleet, TODAY), "undecided")),
+                                   status_of(judge(fleet, TODAY))))
         as_bound(fleet, 8, 0.5)
         self.assertEqual((["n00004"], 1), (nodes_with(judge(fleet, TODAY), "slow"), status_of(judge(fleet, TODAY))))
 

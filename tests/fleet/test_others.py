@@ -20,8 +20,7 @@ class Links(unittest.TestCase):
     def test_a_node_whose_links_are_all_slow_is_a_slow_node(self):
         found = self.found(nodes=16, slow_node=0.2)
         slow, = found.slow
-        self.assertEqual((16, 120, NODE, ["n00000"], 15), (found.nodes,
-                         found.links, slow.fault, slow.nodes, slow.links))
+        self.assertEqual((16, 120, NODE, ["n00000"], 15), (found.nodes, found.links, slow.fault, slow.nodes, slow.links))
         self.assertAlmostEqual(0.8, slow.ratio, delta=0.02)
 
     def test_a_slow_uplink_is_found_as_links_with_and_without_facts(self):
@@ -54,8 +53,7 @@ class Links(unittest.TestCase):
             one.links.numbers[2] = np.inf
         self.assertEqual("there are only lower bounds", self.found(bounds).note)
         report = fleet_report(judge(bounds), judge_links(bounds))
-        self.assertIn("lower bounds", report.text(80) + report.page() + \
-                      str(fleet_json(judge(bounds), judge_links(bounds))))
+        self.assertIn("lower bounds", report.text(80) + report.page() + str(fleet_json(judge(bounds), judge_links(bounds))))
 
     def test_the_order_of_digests_and_ends_does_not_matter_and_plans_are_apart(self):
         fleet = make_links(nodes=16, slow_node=0.2)
@@ -90,8 +88,7 @@ class History(unittest.TestCase):
         series, = judge_history(fleet)
         self.assertEqual(("2026-08-31", 20, 80), (series.weeks[0], series.nodes, series.tests))
         drift, = series.drifts
-        self.assertEqual(("n00007", "ceiling 2", "2026-10-05", 5, 7), (drift.node,
-                         drift.ceiling, drift.since, drift.before, drift.after))
+        self.assertEqual(("n00007", "ceiling 2", "2026-10-05", 5, 7), (drift.node, drift.ceiling, drift.since, drift.before, drift.after))
         self.assertAlmostEqual(0.94, drift.ratio, delta=0.01)
 
     def test_a_change_of_the_whole_fleet_is_apart(self):
@@ -104,8 +101,7 @@ class History(unittest.TestCase):
         self.assertAlmostEqual(0.9, series.shifts[0].ratio, delta=0.01)
 
     def test_a_steady_fleet_hardly_ever_drifts_with_long_tails_neither(self):
-        false = sum(
-            bool(judge_history(make_fleet(**{**SMALL, "daily": 0.01, "seed": seed}))[0].drifts) for seed in range(20))
+        false = sum(bool(judge_history(make_fleet(**{**SMALL, "daily": 0.01, "seed": seed}))[0].drifts) for seed in range(20))
         self.assertLessEqual(false, 3)
         tails = dict(nodes=40, ceilings=8, daily=0.01, daily_freedom=3, days=WEEKS)
         false = sum(bool(judge_history(make_fleet(**tails, seed=seed))[0].drifts) for seed in range(15))
@@ -134,8 +130,7 @@ class History(unittest.TestCase):
             slow_down(fleet, -1, slice(None), 1 - 1 / 0.9)
             series = judge_history(fleet)
             self.assertEqual(1 if node == 9 else 2, len(series))
-        self.assertEqual((["r", "s"], 8, [], []), (series[0].revisions, len(
-            series[0].weeks), series[0].shifts, series[0].drifts))
+        self.assertEqual((["r", "s"], 8, [], []), (series[0].revisions, len(series[0].weeks), series[0].shifts, series[0].drifts))
 
     def test_empty_small_and_bound_inputs_tell_nothing(self):
         self.assertEqual([], judge_history(make_fleet(0)))
@@ -144,18 +139,10 @@ class History(unittest.TestCase):
         for place in range(len(bounds.digests)):
             as_bound(bounds, place)
         as_bound(one_bound, 3)
-        for fleet in (bounds, make_fleet(1), make_fleet(1, days=WEEKS), make_fleet(
-            5, days=WEEKS), make_fleet(**{**SMALL, "days": WEEKS[:3]})):
+        for fleet in (bounds, make_fleet(1), make_fleet(1, days=WEEKS), make_fleet(5, days=WEEKS), make_fleet(**{**SMALL, "days": WEEKS[:3]})):
             series, = judge_history(fleet)
             self.assertEqual((0, [], 0.0), (series.tests, series.drifts, series.visible))
-            self.assertIn(
-    "othing can be told",
-    history_report(
-        [series],
-        []).text(0) +
-        history_report(
-            [series],
-             []).text(40))
+            self.assertIn("othing can be told", history_report([series], []).text(0) + history_report([series], []).text(40))
         self.assertEqual(80, judge_history(one_bound)[0].tests)
 
 
@@ -170,8 +157,7 @@ class Comparison(unittest.TestCase):
             slow_down(b, node, 1, 0.05)
             slow_down(b, node, 2, -0.05)
         changes = compare_fleets(a, b)
-        self.assertEqual(["slower", "faster", "same within 3%"], [
-                         self.finding(changes, f"ceiling {c}") for c in (1, 2, 0)])
+        self.assertEqual(["slower", "faster", "same within 3%"], [self.finding(changes, f"ceiling {c}") for c in (1, 2, 0)])
         self.assertEqual(20, changes.kinds[0].ceilings[1].common)
         self.assertAlmostEqual(0.95, changes.kinds[0].ceilings[1].ratio, delta=0.005)
         self.assertEqual([], nodes_with(changes.nodes, "slow"))
@@ -184,14 +170,8 @@ class Comparison(unittest.TestCase):
             changed(b, place, node=f"m{place:05}")
             slow_down(b, place, 1, 0.1)
         changes = compare_fleets(a, b)
-        self.assertEqual(
-    ("slower", "same within 3%"), (self.finding(
-        changes, "ceiling 1"), self.finding(
-            changes, "ceiling 3")))
-        self.assertEqual(
-    (0, 40, 30, []), (changes.kinds[0].ceilings[1].common, len(
-        changes.only_a), len(
-            changes.only_b), changes.nodes.groups))
+        self.assertEqual(("slower", "same within 3%"), (self.finding(changes, "ceiling 1"), self.finding(changes, "ceiling 3")))
+        self.assertEqual((0, 40, 30, []), (changes.kinds[0].ceilings[1].common, len(changes.only_a), len(changes.only_b), changes.nodes.groups))
 
     def test_equal_fleets_hardly_ever_differ(self):
         false = 0
@@ -199,13 +179,7 @@ class Comparison(unittest.TestCase):
             b = make_fleet(30, scatter=0.03, seed=1000 + seed)
             for place in range(30):
                 changed(b, place, node=f"m{place:05}")
-            found = [
-    change.finding for change in compare_fleets(
-        make_fleet(
-            30,
-            scatter=0.03,
-            seed=seed),
-             b).kinds[0].ceilings]
+            found = [change.finding for change in compare_fleets(make_fleet(30, scatter=0.03, seed=seed), b).kinds[0].ceilings]
             false += found.count("slower") + found.count("faster")
         self.assertLessEqual(false, 3)
 
@@ -229,8 +203,7 @@ class Comparison(unittest.TestCase):
         comparison_report(changes).text(40)
 
     def test_the_sign_test_has_its_exact_interval(self):
-        # By hand: of six differences the ends of the interval are the least and the greatest, 2 / 64 = 3.1% outside; of
-        # nine the second ones, 3.9%.
+        # By hand: of six differences the ends of the interval are the least and the greatest, 2 / 64 = 3.1% outside; of nine the second ones, 3.9%.
         for nodes, place in ((6, 0), (9, 1)):
             a, b = make_fleet(nodes, 1, noise=0), make_fleet(nodes, 1, noise=0)
             for node in range(nodes):

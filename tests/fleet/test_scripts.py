@@ -1,9 +1,8 @@
 """Scripts and lists of nodes; tests/tools/test_fleet_scripts.py runs the scripts.
 
-The manifest is held to the published schemas of its objects: data/kubernetes_1.33.json has the definitions that Job,
-Namespace and ResourceQuota refer to, from the OpenAPI specification of Kubernetes 1.33 (Apache License 2.0), without
-descriptions. As kubectl does with --validate=strict, they allow no other properties.
-"""
+The manifest is held to the published schemas of its objects: data/kubernetes_1.33.json has the definitions that Job, Namespace and ResourceQuota
+refer to, from the OpenAPI specification of Kubernetes 1.33 (Apache License 2.0), without descriptions. As kubectl does with --validate=strict, they
+allow no other properties."""
 
 import json
 import os
@@ -27,8 +26,7 @@ TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer
 
 
 def violation(schemas, schema, value, place):
-    """The first violation, with its place, or "". The schemas use these keywords, and `format`, which is not
-    checked."""
+    """The first violation, with its place, or "". The schemas use these keywords, and `format`, which is not checked."""
     if "$ref" in schema:
         return violation(schemas, schemas[schema["$ref"]], value, place)
     if "oneOf" in schema:
@@ -36,13 +34,7 @@ def violation(schemas, schema, value, place):
         return "" if fits == 1 else f"{place}: fits not one of its types"
     types = schema.get("type", [])
     types = types if isinstance(types, list) else [types]
-    if types and not any(
-    isinstance(
-        value,
-        TYPES[kind]) and (
-            kind == "boolean" or not isinstance(
-                value,
-                 bool)) for kind in types if kind in TYPES):
+    if types and not any(isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool)) for kind in types if kind in TYPES):
         return f"{place}: is no {types}"
     if "enum" in schema and value not in schema["enum"]:
         return f"{place}: is none of {schema['enum']}"
@@ -75,14 +67,12 @@ class Scripts(unittest.TestCase):
             self.assertIn("n1 n2", text)
             self.assertIn("roof sweep calibrate/cpu --node ", text)
             self.assertNotRegex(text, "@[a-z_]+@")
-            self.assertEqual("", subprocess.run(["bash", "-n"], input=text,
-                             capture_output=True, text=True, check=False).stderr)
+            self.assertEqual("", subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True, check=False).stderr)
         for odd in ("x; rm -rf", "x\ny", "$(id)", "`id`", "-x", "a b", "", "x'y", 'x"y', "é"):
             for what in ("results", *(["plan"] if odd else [])):
                 self.refused("is no word", **{what: odd})
             for what in ("image", "claim"):
-                self.refused("is no word", engine="kubernetes", **
-                             {"results": "/r", "image": "i", "claim": "c", what: odd})
+                self.refused("is no word", engine="kubernetes", ** {"results": "/r", "image": "i", "claim": "c", what: odd})
         self.refused("unknown engine 'lsf'", engine="lsf")
         self.refused("--plan", plan="")
         self.refused("neither cpu nor gpu", devices=["gpu:0"])
@@ -97,55 +87,42 @@ class Scripts(unittest.TestCase):
         import gzip
 
         whole = b"what,name\nfact,node,n1\nend,,1,,,,,,,,x\n"
-        for content, is_whole in ((whole, True), (gzip.compress(whole), True),
-                                  (whole[:20], False), (gzip.compress(whole)[:30], False), (b"", False)):
+        for content, is_whole in ((whole, True), (gzip.compress(whole), True), (whole[:20], False), (gzip.compress(whole)[:30], False), (b"", False)):
             with tempfile.TemporaryDirectory() as folder:
                 Path(folder, "n1").mkdir()
                 Path(folder, "n1/digest.csv").write_bytes(content)
-                done = subprocess.run(["bash",
-    "-c",
-    f"set -euo pipefail; if {condition}; then exit 0; fi; exit 3"],
-    check=False,
-    env={**os.environ,
-    "node": "n1",
-     "results": folder})
+                done = subprocess.run(["bash", "-c", f"set -euo pipefail; if {condition}; then exit 0; fi; exit 3"], check=False,
+                                      env={**os.environ, "node": "n1", "results": folder})
                 self.assertEqual(0 if is_whole else 3, done.returncode, content)
 
     def test_a_list_of_nodes_has_ranges_as_slurm_writes_them(self):
         for text, nodes in (("n[08-10,12],login1", "n08 n09 n10 n12 login1"), ("r[1-2]n[01,03]-ib", "r1n01-ib r1n03-ib r2n01-ib r2n03-ib"),
                             ("a[1-2]b[3]c[5-6]", "a1b3c5 a1b3c6 a2b3c5 a2b3c6"), ("n1 n2\nn3", "n1 n2 n3"), ("", "")):
             self.assertEqual(nodes.split(), node_list(text))
-        for text in ("n[1-", "n[3-1]", "n[1-x]", "n;rm", "$(id)", "-n1", "n[0-999999999]",
-                     "n[1-2]]", "r[1-2]n[1-", "n[[1-2]]", "n[1-400]m[1-400]", "n[]", "[1-2]]["):
+        for text in ("n[1-", "n[3-1]", "n[1-x]", "n;rm", "$(id)", "-n1", "n[0-999999999]", "n[1-2]]", "r[1-2]n[1-", "n[[1-2]]", "n[1-400]m[1-400]",
+                     "n[]", "[1-2]]["):
             with self.assertRaises(InputError, msg=text):
                 node_list(text)
 
     @unittest.skipIf(yaml is None, "PyYAML is not installed")
     def test_every_object_of_the_manifest_follows_its_published_schema(self):
-        schemas = json.loads(Path(__file__).with_name("data").joinpath(
-            "kubernetes_1.33.json").read_text(encoding="utf-8"))
+        schemas = json.loads(Path(__file__).with_name("data").joinpath("kubernetes_1.33.json").read_text(encoding="utf-8"))
         nodes = ["Node_1.site", "n2", "n" * 64]
         jobs = 0
         for devices in ([], ["cpu", "gpu"]):
-            script = Script("kubernetes", "" if devices else "calibrate/cpu", devices, nodes,
-                            "/results", image="registry/roof:1", claim="shared", gpus=4)
+            script = Script("kubernetes", "" if devices else "calibrate/cpu", devices, nodes, "/results", image="registry/roof:1", claim="shared",
+                            gpus=4)
             for document in yaml.safe_load_all(fleet_script(script)):
                 group = "batch" if document["kind"] == "Job" else "core"
-                self.assertEqual(
-    "",
-    violation(
-        schemas,
-        schemas[f"io.k8s.api.{group}.v1.{document['kind']}"],
-        document,
-         document["kind"]))
+                self.assertEqual("", violation(schemas, schemas[f"io.k8s.api.{group}.v1.{document['kind']}"], document, document["kind"]))
                 self.assertRegex(document["metadata"]["name"], "^[a-z0-9-]{1,63}$")
                 if document["kind"] == "Job":
                     jobs += 1
                     pod = document["spec"]["template"]["spec"]
                     container, = pod["containers"]
                     self.assertEqual(devices != [], "resources" in container)
-                    self.assertEqual(("/results", "shared"), (container["volumeMounts"][0]["mountPath"],
-                                                              pod["volumes"][0]["persistentVolumeClaim"]["claimName"]))
+                    self.assertEqual(("/results", "shared"),
+                                     (container["volumeMounts"][0]["mountPath"], pod["volumes"][0]["persistentVolumeClaim"]["claimName"]))
                     self.assertIn(pod["nodeSelector"]["kubernetes.io/hostname"], nodes)
         self.assertEqual(6, jobs)
         job = {**document, "spec": {**document["spec"], "nothing": 1}}

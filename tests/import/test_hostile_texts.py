@@ -1,5 +1,5 @@
-"""Texts that were damaged or cut off are read or refused with one sentence: no other error, no hang, no number that is
-none. A text that was cut off gives the numbers of the whole, or is refused. ROOF_MUTATIONS: how many of each file [300]."""
+"""Texts that were damaged or cut off are read or refused with one sentence: no other error, no hang, no number that is none. A text that was cut off
+gives the numbers of the whole, or is refused. ROOF_MUTATIONS: how many of each file [300]."""
 
 import math
 import os
@@ -13,44 +13,11 @@ from importing import DATA, text_of
 from roof.errors import InputError
 from roof.importing.files import import_file
 
-FILES = (
-    "ncu_details.csv",
-    "ncu_raw.csv",
-    "ncu_sectors.csv",
-    "ncu_rules.csv",
-    "perf.json",
-    "perf_6.1.json",
-    "perf_german.json",
-    "likwid.csv",
-    "ert_roofline.json",
-    "key_averages.txt",
-)
+FILES = ("ncu_details.csv", "ncu_raw.csv", "ncu_sectors.csv", "ncu_rules.csv", "perf.json", "perf_6.1.json", "perf_german.json", "likwid.csv",
+         "ert_roofline.json", "key_averages.txt")
 VALUES = "7,,cycles,500000,100.00,,\n2000000,ns,duration_time:u,2000000,100.00,0.5,CPUs utilized\n" * 3
-PIECES = (
-    '"',
-    ",",
-    "{",
-    "}",
-    "[",
-    "]",
-    "-",
-    ".",
-    "9" * 400,
-    "e",
-    "\n",
-    "\0",
-    "\ufeff",
-    "/" * 5000,
-    "<not counted>",
-    "TABLE,",
-    "nan",
-    "-1",
-    "1e308",
-    " " * 70000,
-    "\u202f",
-    "---",
-    "\r",
-)
+PIECES = ('"', ",", "{", "}", "[", "]", "-", ".", "9" * 400, "e", "\n", "\0", "\ufeff", "/" * 5000, "<not counted>", "TABLE,", "nan", "-1", "1e308",
+          " " * 70000, "\u202f", "---", "\r")
 
 
 def mutated(content, chance):
@@ -59,15 +26,8 @@ def mutated(content, chance):
             break
         at, length = chance.randrange(len(content)), chance.randint(0, 20)
         piece = content[chance.randrange(len(content)) :][:length]
-        content = chance.choice(
-            (
-                content[:at] + bytes([chance.randrange(256)]) + content[at + 1 :],
-                content[:at] + content[at + length :],
-                content[:at] + piece + content[at:],
-                content[:at],
-                content[:at] + chance.choice(PIECES).encode() + content[at:],
-            )
-        )
+        content = chance.choice((content[:at] + bytes([chance.randrange(256)]) + content[at + 1 :], content[:at] + content[at + length :],
+                                 content[:at] + piece + content[at:], content[:at], content[:at] + chance.choice(PIECES).encode() + content[at:]))
     return content
 
 
@@ -86,12 +46,7 @@ class HostileTexts(unittest.TestCase):
             self.assertLess(len(str(error)), 2000)
             return None
         for row in file.rows:
-            for value in (
-                *row.times,
-                row.flops,
-                row.compulsory,
-                *(time for layer in row.layers for time in layer.times),
-            ):
+            for value in (*row.times, row.flops, row.compulsory, *(time for layer in row.layers for time in layer.times)):
                 self.assertTrue(value is None or (math.isfinite(value) and value >= 0), value)
         return file
 

@@ -25,8 +25,8 @@ MUTATIONS = int(os.environ.get("ROOF_MUTATIONS", "60"))
 
 def trace(place):
     file = Path(place) / "made.json"
-    file.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100"}],
-                                "traceEvents": steps()}), encoding="utf-8")
+    file.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100"}], "traceEvents": steps()}),
+                    encoding="utf-8")
     return file
 
 
@@ -50,26 +50,20 @@ class Command(unittest.TestCase):
 
     def test_the_summary_names_rows_and_what_is_missing(self):
         out = self.run_command(self.file, "--out", self.place / "run", "--machine", "server")
-        self.assertEqual([f"{self.file}: PyTorch profiler",
-                          "  import gpu:0 model=made precision=fp32: 3 kernels, 3 calls, 0 copies, 0 counters",
-                          "  missing for a point on a roofline: bytes: this is a recording of times; "
-                          "Nsight Compute counts them",
-                          "  FLOPs are those of one step's operators that have a formula, from their shapes",
-                          str(self.place / "run")],
+        self.assertEqual([f"{self.file}: PyTorch profiler", "  import gpu:0 model=made precision=fp32: 3 kernels, 3 calls, 0 copies, 0 counters",
+                          "  missing for a point on a roofline: bytes: this is a recording of times; Nsight Compute counts them",
+                          "  FLOPs are those of one step's operators that have a formula, from their shapes", str(self.place / "run")],
                          out.splitlines())
 
     def test_json_has_the_same(self):
         found = json.loads(self.run_command(self.file, "--out", self.place / "run", "--json", "--name", "mine"))
-        self.assertEqual([{"id": "import gpu:0 model=mine precision=fp32", "kernels": 3, "calls": 3, "copies": 0,
-                           "counters": 0}],
+        self.assertEqual([{"id": "import gpu:0 model=mine precision=fp32", "kernels": 3, "calls": 3, "copies": 0, "counters": 0}],
                          found["files"][0]["rows"])
         self.assertEqual(str(self.place / "run"), found["folder"])
 
     def test_wrong_words_are_refused_with_a_sentence(self):
-        for words, part in (((), "FILE"), ((self.file, "--device", "toaster"), "legal values: cpu, gpu"),
-                            ((self.file, "--no"), "--no"),
-                            ((self.file, self.file, "--name", "x"), "one by one"),
-                            ((self.file, self.file), "two rows are called"),
+        for words, part in (((), "FILE"), ((self.file, "--device", "toaster"), "legal values: cpu, gpu"), ((self.file, "--no"), "--no"),
+                            ((self.file, self.file, "--name", "x"), "one by one"), ((self.file, self.file), "two rows are called"),
                             ((self.place / "none",), "No such file"), ((self.place,), "directory")):
             self.assertIn(part, self.refused(*words))
 
@@ -87,15 +81,12 @@ class Command(unittest.TestCase):
     def test_the_program_checks_and_reports_the_folder(self):
         many = self.place / "many.json"
         many.write_text(json.dumps({"traceEvents": steps(400)}), encoding="utf-8")
-        real = [DATA / name
-                for name in ("kineto_resnet_mi300.json.gz", "kineto_modules_2.13.json.gz",
-                             "kineto_vllm_graphs.json.gz")]
+        real = [DATA / name for name in ("kineto_resnet_mi300.json.gz", "kineto_modules_2.13.json.gz", "kineto_vllm_graphs.json.gz")]
         for file in (self.file, many, *real):
             folder = self.place / f"of {file.name}"
             self.run_command(file, "--out", folder, "--machine", "server")
             check = roof("check", folder)
-            self.assertEqual((0, "1 row, 0 of them damaged: nothing is wrong with this folder\n"),
-                             (check.returncode, check.stdout), file)
+            self.assertEqual((0, "1 row, 0 of them damaged: nothing is wrong with this folder\n"), (check.returncode, check.stdout), file)
             report = roof("report", folder)
             self.assertEqual((0, ""), (report.returncode, report.stderr), file)
             self.assertIn("imported from PyTorch profiler", report.stdout)
@@ -127,8 +118,7 @@ def mutated(content, chance):
         elif kind == 3:
             del content[at:]
         elif kind == 4:
-            content[at:at] = chance.choice([b'"', b",", b"{", b"}", b"[", b"]", b"-", b".", b"9", b"e", b"\n", b"null",
-                                            b"1e999", b"\0"])
+            content[at:at] = chance.choice([b'"', b",", b"{", b"}", b"[", b"]", b"-", b".", b"9", b"e", b"\n", b"null", b"1e999", b"\0"])
         else:
             digits = [place for place, one in enumerate(content) if 48 <= one < 58]
             if digits:
@@ -138,8 +128,7 @@ def mutated(content, chance):
 
 def events_at_random(chance):
     """A trace whose values are of any type."""
-    anything = [None, True, -1, 0, 3, 2**63, 1e300, "x", "7", [], {}, [[]], [[2, 3], [3, 4]], {"a": 1}, "aten::mm",
-                "kernel", "cpu_op"]
+    anything = [None, True, -1, 0, 3, 2**63, 1e300, "x", "7", [], {}, [[]], [[2, 3], [3, 4]], {"a": 1}, "aten::mm", "kernel", "cpu_op"]
     events = steps()
     for one in events:
         for key in list(one):
@@ -189,8 +178,7 @@ class Damage(unittest.TestCase):
             base.executescript((DATA / "nsys.sql").read_text(encoding="utf-8"))
             base.close()
             contents = [trace(place).read_bytes(), whole.read_bytes(), json.dumps(steps()).encode()]
-            contents += [(DATA / name).read_bytes()
-                         for name in ("kineto.json", "kineto_cpu_2.13.json", "kineto_vllm_graphs.json.gz")]
+            contents += [(DATA / name).read_bytes() for name in ("kineto.json", "kineto_cpu_2.13.json", "kineto_vllm_graphs.json.gz")]
             for content in contents:
                 for _ in range(MUTATIONS):
                     self.attempt(Path(place) / "x", mutated(content, chance))
@@ -211,13 +199,11 @@ class Damage(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place:
             file = Path(place) / "x"
             content = trace(place).read_bytes()
-            hostile = [b'{"traceEvents": [' + b"[" * 200_000, b'{"traceEvents": [{"ts": ' + b"9" * 100_000,
-                       b'{"traceEvents": ["' + b"a" * (1 << 24)]
+            hostile = [b'{"traceEvents": [' + b"[" * 200_000, b'{"traceEvents": [{"ts": ' + b"9" * 100_000, b'{"traceEvents": ["' + b"a" * (1 << 24)]
             for number, made in enumerate([*hostile, *(mutated(content, chance) for _ in range(5))]):
                 file.write_bytes(made)
-                done = subprocess.run([sys.executable, "-B", "-c", CHILD.format(LIMIT), str(file), "--out",
-                                       f"{place}/{number}"],
-                                      capture_output=True, text=True, check=False, timeout=6 * SECONDS)
+                done = subprocess.run([sys.executable, "-B", "-c", CHILD.format(LIMIT), str(file), "--out", f"{place}/{number}"], capture_output=True,
+                                      text=True, check=False, timeout=6 * SECONDS)
                 self.assertIn(done.returncode, (0, 2), done.stderr)
                 self.assertLessEqual(done.stderr.count("\n"), 1, done.stderr)
 

@@ -1,5 +1,4 @@
-"""Traces of PyTorch, real ones and made ones, against other programs' figures and arithmetic by hand
-(data/README.md)."""
+"""Traces of PyTorch, real ones and made ones, against other programs' figures and arithmetic by hand (data/README.md)."""
 
 import gzip
 import json
@@ -101,19 +100,15 @@ class Steps(unittest.TestCase):
         powers = json.loads(text, parse_int=lambda one: int(one))
         for one in powers["traceEvents"]:
             one["ts"] = f"{one['ts']:.17e}"
-        for content in (text.encode(), b"\xef\xbb\xbf" + text.encode(), text.encode("utf-16"),
-                        gzip.compress(text.encode()),
-                        json.dumps(steps(), indent=1).encode(), b"\xfe\xff" + json.dumps(steps()).encode("utf-16-be"),
-                        json.dumps(powers).encode(),
+        for content in (text.encode(), b"\xef\xbb\xbf" + text.encode(), text.encode("utf-16"), gzip.compress(text.encode()),
+                        json.dumps(steps(), indent=1).encode(), b"\xfe\xff" + json.dumps(steps()).encode("utf-16-be"), json.dumps(powers).encode(),
                         json.dumps(powers).replace('"ts": "', '"ts": ').replace('e+15"', "e+15").encode()):
             self.check_three(of_bytes(content))
 
     def test_ranges_that_only_sound_like_steps_are_none(self):
         base = 1690000000000000
-        for name in ("batch_norm", "batch_to_device", "step_0.1: get next batch", "step optimizer", "iterate",
-                     "stepper 3"):
-            events = [*steps(name="train {}"),
-                      *(event("user_annotation", name, base + 1000 * k + 300, 50) for k in range(3))]
+        for name in ("batch_norm", "batch_to_device", "step_0.1: get next batch", "step optimizer", "iterate", "stepper 3"):
+            events = [*steps(name="train {}"), *(event("user_annotation", name, base + 1000 * k + 300, 50) for k in range(3))]
             row, = of_events(events).rows
             self.assertEqual((1, 3 * PRODUCT), (len(row.times), row.flops), name)
             self.check_three(of_events([*steps(), *events[12:]]))
@@ -134,9 +129,8 @@ class Steps(unittest.TestCase):
         self.assertEqual([0.00622, 0.001, 0.001], [round(one, 9) for one in row.times])
 
     def test_a_copy_without_a_call_keeps_the_steps(self):
-        copies = [event("gpu_memcpy", name, 1690000000000400 + 1000 * k, 10, device=0, stream=0, correlation=500,
-                        bytes=size)
-                  for k in range(3) for name, size in (("CopyHostToDevice", 1048576), ("CopyDeviceToHost", 4096))]
+        copies = [event("gpu_memcpy", name, 1690000000000400 + 1000 * k, 10, device=0, stream=0, correlation=500, bytes=size) for k in range(3)
+                  for name, size in (("CopyHostToDevice", 1048576), ("CopyDeviceToHost", 4096))]
         row = self.check_three(of_events(steps() + copies))
         moved = {kind: sum(one.bytes for one in row.of(Copy) if one.kind == kind) for kind in ("H2D", "D2H")}
         self.assertEqual({"H2D": 3145728, "D2H": 12288}, moved)
@@ -153,15 +147,13 @@ class Steps(unittest.TestCase):
         self.assertEqual(["gpu:0", "gpu:1"], [row.device for row in rows])
         for row in rows:
             self.assertEqual((3, 3, PRODUCT), (len(row.times), len(row.of(Call)), row.flops))
-        apart = of_events(steps(pid=100) +
-                          [{**one, "args": {**one["args"], "correlation": one["args"].get("correlation", 0) + 50}}
-                                            for one in steps(pid=200)]).rows
+        apart = of_events(steps(pid=100)
+                          + [{**one, "args": {**one["args"], "correlation": one["args"].get("correlation", 0) + 50}} for one in steps(pid=200)]).rows
         self.assertEqual(["x process 100", "x process 200"], [row.point["model"] for row in apart])
         self.assertEqual([3, 3], [len(row.of(Kernel)) for row in apart])
 
     def test_two_devices_of_a_process_are_rows_with_the_calls_that_started_something_there(self):
-        rows = of_events(steps() +
-                         [launch(1690000000000020, 900), kernel(1690000000000050, 2, 900, "other", device=1)]).rows
+        rows = of_events(steps() + [launch(1690000000000020, 900), kernel(1690000000000050, 2, 900, "other", device=1)]).rows
         self.assertEqual([3, 1], [len(row.of(Kernel)) for row in rows])
         self.assertEqual([3, 1], [len(row.of(Call)) for row in rows])
         self.assertEqual([PRODUCT, None], [row.flops for row in rows])
@@ -185,22 +177,18 @@ class Devices(unittest.TestCase):
             self.assertEqual((3, PRODUCT), (len(row.of(Call)), row.flops))
             self.assertEqual(["mm 0"] * 3, [one.layer for one in row.of(Kernel)])
             self.assertEqual("Intel(R) Data Center GPU Max 1550", found.models["gpu:0"])
-        self.assertEqual("Intel GPU",
-                         of_events([{**one, "cat": one["cat"].replace("cuda", "xpu")}
-                                    for one in steps()]).models["gpu:0"])
+        self.assertEqual("Intel GPU", of_events([{**one, "cat": one["cat"].replace("cuda", "xpu")} for one in steps()]).models["gpu:0"])
 
     def test_what_a_file_says_of_a_kernel_a_copy_and_memory_keeps_its_digits(self):
         found = of_file("kineto.json")
         row, = found.rows
         one, = row.of(Kernel)
         self.assertEqual((10_125, 20_500, "64x2x1", "128x1x1", 122, 24576, 11),
-                         (one.start, one.duration, one.grid, one.block, one.registers, one.shared_bytes,
-                          one.correlation))
+                         (one.start, one.duration, one.grid, one.block, one.registers, one.shared_bytes, one.correlation))
         first, second = row.of(Copy)
         self.assertEqual(("H2D", "pinned", "device", 16384), (first.kind, first.source, first.destination, first.bytes))
         self.assertEqual("memset", second.kind)
-        self.assertEqual([("allocate", 4096, 1500), ("free", 4096, 40000)],
-                         [(m.action, m.bytes, m.start) for m in row.of(Memory)])
+        self.assertEqual([("allocate", 4096, 1500), ("free", 4096, 40000)], [(m.action, m.bytes, m.start) for m in row.of(Memory)])
         self.assertEqual({"gpu:0": "NVIDIA A100-SXM4-40GB"}, found.models)
         self.assertEqual(12, row.flops)
 
@@ -220,8 +208,8 @@ class Devices(unittest.TestCase):
     def test_counters_of_cupti_are_kept_by_kernel(self):
         metric = "smsp__sass_thread_inst_executed_op_f{}_pred_on.sum"
         ranges = [event("cuda_profiler_range", name, 1, 2, pid=0, tid=0,
-                        **{metric.format(operation): count for operation, count in zip(("fma", "add", "mul"), counts)})
-                  for name, counts in (("gemm", (9_119_334_400, 24_780_800, 0)), ("add", (0, 100, 0)))]
+                        **{metric.format(operation): count for operation, count in zip(("fma", "add", "mul"), counts)}) for name,
+                  counts in (("gemm", (9_119_334_400, 24_780_800, 0)), ("add", (0, 100, 0)))]
         found = of_events(ranges)
         row, = found.rows
         self.assertEqual([(0, "gemm"), (0, "gemm"), (0, "gemm"), (1, "add"), (1, "add"), (1, "add")],
@@ -258,11 +246,10 @@ class Processors(unittest.TestCase):
     def test_modules_are_layers_and_gradients_belong_to_theirs(self):
         row, = of_file(MODULES).rows
         stem, deep, attention = 2 * 4 * 8 * 64 * 27, 2 * 4 * 8 * 64 * 9, 2 * 4 * 16 * 16 * 32
-        for layer, kind, forward, backward in (
-                ("Conv2d_0", "convolution", stem, stem), ("Conv2d_1", "convolution", deep, 2 * deep),
-                ("BatchNorm2d_0", "batch_norm", 8 * 2048, 11 * 2048), ("MaxPool2d_0", "max_pool", 3 * 512, 512),
-                ("Linear_0", "linear", 16384, 32768), ("Linear_1", "linear", 1280, 2560),
-                ("Net_0", "attention", attention, 2.5 * attention), ("ReLU_0", "relu", 0, 0)):
+        for layer, kind, forward, backward in (("Conv2d_0", "convolution", stem, stem), ("Conv2d_1", "convolution", deep, 2 * deep),
+                                               ("BatchNorm2d_0", "batch_norm", 8 * 2048, 11 * 2048), ("MaxPool2d_0", "max_pool", 3 * 512, 512),
+                                               ("Linear_0", "linear", 16384, 32768), ("Linear_1", "linear", 1280, 2560),
+                                               ("Net_0", "attention", attention, 2.5 * attention), ("ReLU_0", "relu", 0, 0)):
             for phase, expected in (("forward", forward), ("backward", backward)):
                 part = self.part(row, layer, phase)
                 self.assertEqual((kind, expected, 2), (part.kind, part.flops, len(part.times)), f"{layer} {phase}")
@@ -285,8 +272,7 @@ class Processors(unittest.TestCase):
         now, = of_file(MODULES).rows
         found = of_bytes(json.dumps(trace).encode())
         then, = found.rows
-        self.assertEqual((now.times, now.flops, len(now.layers), now.phases),
-                         (then.times, then.flops, len(then.layers), then.phases))
+        self.assertEqual((now.times, now.flops, len(now.layers), now.phases), (then.times, then.flops, len(then.layers), then.phases))
         self.assertEqual(1, found.remarks.count("not read, of 'mtia_ccp_events': 3 events"))
 
     def test_without_modules_a_layer_is_an_operator_and_without_shapes_the_flops_are_missing(self):
@@ -308,8 +294,7 @@ class Processors(unittest.TestCase):
         self.assertEqual(1, len(of_bytes(json.dumps(trace).encode()).rows[0].times))
 
     def test_operators_of_tracing_do_not_run(self):
-        inner = [event("user_annotation", "_compile.compile_inner (dynamo_timed)", 100, 500),
-                 operator("aten::mm", 200, 20, [[64, 128], [128, 256]]),
+        inner = [event("user_annotation", "_compile.compile_inner (dynamo_timed)", 100, 500), operator("aten::mm", 200, 20, [[64, 128], [128, 256]]),
                  operator("aten::mm", 700, 20, [[64, 128], [128, 256]])]
         self.assertEqual(PRODUCT, of_events(inner).rows[0].flops)
 
@@ -329,8 +314,7 @@ class Processors(unittest.TestCase):
         self.assertEqual(row.flops - 3.5 * 2 * 4 * 32 * (16 * 15 / 2), row.executed)
         for one in trace["traceEvents"]:
             one.get("args", {}).pop("Concrete Inputs", None)
-        self.assertEqual(1, of_bytes(json.dumps(trace).encode()).remarks.count(
-            "attention is counted in full where the trace does not tell its mask"))
+        self.assertEqual(1, of_bytes(json.dumps(trace).encode()).remarks.count("attention is counted in full where the trace does not tell its mask"))
 
 
 class WrongFiles(unittest.TestCase):
@@ -349,14 +333,11 @@ class WrongFiles(unittest.TestCase):
             self.assertIn("damaged or cut off", self.refusal(packed[:length]))
 
     def test_files_of_other_programs_are_named_with_what_converts_them(self):
-        for name, content, part in (
-                ("a.nsys-rep", b"\x01\x02\0\3" * 20, "nsys export --type sqlite"),
-                ("b.ncu-rep", b"NVR\0\1\2", "ncu --import"),
-                ("c", b"NVR\0\1\2", "ncu --import"), ("perf.data", b"PERFILE2\1\2", "perf stat"),
-                ("d.json", b"PK\x03\x04\1\2", "unzip"),
-                ("d.sqlite.gz", gzip.compress(b"SQLite format 3\0" + bytes(100)), "gunzip"),
-                ("e.json.zst", b"\x28\xb5\x2f\xfd12", "unzstd"), ("f.txt", b"hello", "the format is unknown"),
-                ("g", b"", "it is empty")):
+        for name, content, part in (("a.nsys-rep", b"\x01\x02\0\3" * 20, "nsys export --type sqlite"), ("b.ncu-rep", b"NVR\0\1\2", "ncu --import"),
+                                    ("c", b"NVR\0\1\2", "ncu --import"), ("perf.data", b"PERFILE2\1\2", "perf stat"),
+                                    ("d.json", b"PK\x03\x04\1\2", "unzip"), ("d.sqlite.gz", gzip.compress(b"SQLite format 3\0" + bytes(100)),
+                                                                             "gunzip"), ("e.json.zst", b"\x28\xb5\x2f\xfd12", "unzstd"),
+                                    ("f.txt", b"hello", "the format is unknown"), ("g", b"", "it is empty")):
             self.assertIn(part, self.refusal(content, name))
 
     def test_deep_nesting_is_refused(self):

@@ -11,11 +11,8 @@ TIME, DP, MEMORY = "Runtime (RDTSC) [s],2.0,2.0", "DP [MFLOP/s],1000,1000", "Mem
 def table(*lines, region="triad", group="MEM_DP", number=1, thread="HWThread"):
     """A group's metrics: 4e9 FLOP of two threads in 2 s, and 12 GB, where the lines are those above."""
     where = f"Region {region}," if region else ""
-    return (
-        f"TABLE,{where}Group {number} Metric,{group},{len(lines)},\nMetric,{thread} 0,{thread} 1,\n"
-        + "".join(f"{line},\n" for line in lines)
-        + f"TABLE,{where}Group {number} Metric STAT,{group},1,\nMetric,Sum,Min,Max,Avg,\nRuntime STAT,4,2,2,2,\n"
-    )
+    return (f"TABLE,{where}Group {number} Metric,{group},{len(lines)},\nMetric,{thread} 0,{thread} 1,\n" + "".join(f"{line},\n" for line in lines)
+            + f"TABLE,{where}Group {number} Metric STAT,{group},1,\nMetric,Sum,Min,Max,Avg,\nRuntime STAT,4,2,2,2,\n")
 
 
 class Likwid(unittest.TestCase):
@@ -23,30 +20,17 @@ class Likwid(unittest.TestCase):
         file = imported(text)
         self.assertEqual(file.format, "likwid-perfctr")
         (row,) = file.rows
-        self.assertEqual(
-            ([seconds], flops, bytes_, precision), (row.times, row.flops, row.compulsory, row.point.get("precision"))
-        )
+        self.assertEqual(([seconds], flops, bytes_, precision), (row.times, row.flops, row.compulsory, row.point.get("precision")))
         return file
 
     def test_rates_over_each_threads_own_time_and_summed_volumes(self):
-        self.assertEqual(
-            self.check(text_of("likwid.csv"), 2e9 + 3e9, 12.5e9, precision="fp32").rows[0].point["model"], "x conv"
-        )
+        self.assertEqual(self.check(text_of("likwid.csv"), 2e9 + 3e9, 12.5e9, precision="fp32").rows[0].point["model"], "x conv")
         self.assertEqual(self.check(HEAD + table(TIME, DP, MEMORY, region="")).rows[0].point["model"], "x")
 
     def test_names_of_all_versions_and_processors(self):
-        old = table(
-            TIME,
-            "DP MFLOP/s,1000,1000",
-            "AVX DP MFLOP/s,900,900",
-            "Memory bandwidth [MBytes/s],6000,0",
-            MEMORY,
-            thread="Core",
-        )
+        old = table(TIME, "DP MFLOP/s,1000,1000", "AVX DP MFLOP/s,900,900", "Memory bandwidth [MBytes/s],6000,0", MEMORY, thread="Core")
         self.check(HEAD + old)
-        first = "STRUCT,Info,5,,\n1,MEM_DP,triad,,\nRegion calls,1,1,,\n" + table(
-            TIME, "DP MFLOP/s,1000,1000", MEMORY, region="", thread="Core"
-        )
+        first = "STRUCT,Info,5,,\n1,MEM_DP,triad,,\nRegion calls,1,1,,\n" + table(TIME, "DP MFLOP/s,1000,1000", MEMORY, region="", thread="Core")
         self.assertEqual(self.check(HEAD + first).rows[0].point["model"], "x triad")
         self.check(HEAD + table(TIME, "MFLOP/s,1000,1000", "AVX [MFLOP/s],900,900", MEMORY))  # Sandy Bridge's MEM_DP
         self.check(HEAD + table(TIME, "DP (FP) [MFLOP/s],1000,1000", MEMORY))  # A64FX without vectors
@@ -59,19 +43,13 @@ class Likwid(unittest.TestCase):
             HEAD + table(TIME, "FP rate [MFLOP/s],1000,1000", "SVE FP rate [MFLOP/s],9,9", MEMORY), precision=None
         )  # Grace
         self.assertIn("precision: LIKWID counts FLOPs of all precisions together", any_kind.missing)
-        self.check(
-            HEAD + table(TIME, DP, "Memory read data volume [GBytes],8,0", "Memory writeback data volume [GBytes],4,0")
-        )
-        self.check(
-            HEAD + table(TIME, DP, "Memory load data volume [GByte],8,0", "Memory evict data volume [GByte],4,0")
-        )
+        self.check(HEAD + table(TIME, DP, "Memory read data volume [GBytes],8,0", "Memory writeback data volume [GBytes],4,0"))
+        self.check(HEAD + table(TIME, DP, "Memory load data volume [GByte],8,0", "Memory evict data volume [GByte],4,0"))
         self.check(HEAD + table(TIME, DP, "HBM data volume [GBytes],12,0"))
 
     def test_what_likwid_assumes_is_not_counted(self):
         lines = ("DP [MFLOP/s] (SSE assumed),500,500", "DP [MFLOP/s] (AVX512 assumed),2000,2000")  # Knights Landing
-        self.assertIn(
-            "(AVX512 assumed)", "; ".join(self.check(HEAD + table(TIME, *lines, MEMORY), None, precision=None).missing)
-        )
+        self.assertIn("(AVX512 assumed)", "; ".join(self.check(HEAD + table(TIME, *lines, MEMORY), None, precision=None).missing))
 
     def test_half_of_the_channels_is_no_volume_but_named(self):
         for channels in ("0-3", "4-7"):
@@ -84,40 +62,19 @@ class Likwid(unittest.TestCase):
 
     def test_a_thread_without_a_value_does_not_drop_the_others(self):
         for absent in ("-", "nan", ""):
-            self.check(
-                HEAD
-                + table(
-                    TIME,
-                    DP,
-                    f"Memory data volume [GBytes],12.0,{absent}",
-                    f"Operational intensity [FLOP/Byte],0.33,{absent}",
-                )
-            )
+            self.check(HEAD + table(TIME, DP, f"Memory data volume [GBytes],12.0,{absent}", f"Operational intensity [FLOP/Byte],0.33,{absent}"))
         self.check(HEAD + table("Runtime (RDTSC) [s],2.0,0", "DP [MFLOP/s],2000,nan", MEMORY))
-        self.assertIn(
-            "bytes at DRAM: there is no metric",
-            self.check(HEAD + table(TIME, DP, "Memory data volume [GBytes],-,-"), bytes_=None).missing,
-        )
+        self.assertIn("bytes at DRAM: there is no metric", self.check(HEAD + table(TIME, DP, "Memory data volume [GBytes],-,-"), bytes_=None).missing)
 
     def test_groups_are_measured_one_after_the_other_and_stand_apart(self):
-        text = (
-            HEAD
-            + table("Runtime (RDTSC) [s],3.0,3.0", DP, group="FLOPS_DP")
-            + HEAD
-            + table(
-                "Runtime (RDTSC) [s],1.0,1.0", "Memory write data volume [GBytes],4.0,0", MEMORY, group="MEM", number=2
-            )
-        )
+        text = (HEAD + table("Runtime (RDTSC) [s],3.0,3.0", DP, group="FLOPS_DP") + HEAD
+                + table("Runtime (RDTSC) [s],1.0,1.0", "Memory write data volume [GBytes],4.0,0", MEMORY, group="MEM", number=2))
         file = imported(text)
         self.assertIn("x triad MEM: FLOPs: measure the group FLOPS_SP, FLOPS_DP or MEM_SP", file.missing)
         self.assertEqual(len(file.missing), 2)
         flops, memory = file.rows
-        self.assertEqual(
-            ("x triad FLOPS_DP", [3.0], 6e9, None), (flops.point["model"], flops.times, flops.flops, flops.compulsory)
-        )
-        self.assertEqual(
-            ("x triad MEM", [1.0], None, 12e9), (memory.point["model"], memory.times, memory.flops, memory.compulsory)
-        )
+        self.assertEqual(("x triad FLOPS_DP", [3.0], 6e9, None), (flops.point["model"], flops.times, flops.flops, flops.compulsory))
+        self.assertEqual(("x triad MEM", [1.0], None, 12e9), (memory.point["model"], memory.times, memory.flops, memory.compulsory))
         twice = imported(HEAD + table(TIME, DP, MEMORY) + table(TIME, DP, MEMORY, number=2)).rows
         self.assertEqual([row.point["model"] for row in twice], ["x triad MEM_DP 1", "x triad MEM_DP 2"])
 
@@ -138,15 +95,11 @@ class Likwid(unittest.TestCase):
 
     def test_what_is_wrong_is_named_with_its_line(self):
         text = text_of("likwid.csv")
-        self.assertTrue(
-            refusal(replaced(text, "SP [MFLOP/s],1000", "SP [MFLOP/s],many")).startswith("x:16: SP [MFLOP/s]: 'many'")
-        )
+        self.assertTrue(refusal(replaced(text, "SP [MFLOP/s],1000", "SP [MFLOP/s],many")).startswith("x:16: SP [MFLOP/s]: 'many'"))
         self.assertTrue(refusal(text[: text.index("Operational")]).startswith("x:17: the table is cut off"))
         self.assertIn("the table is cut off", refusal(replaced(text, "Operational intensity [FLOP/Byte],nan,0,\n", "")))
         self.assertIn("the number of rows is missing", refusal(replaced(text, "Metric,MEM_SP,6", "Metric,MEM_SP,many")))
-        self.assertIn(
-            "FLOPs: measure the group", "; ".join(imported(replaced(text, "SP [MFLOP/s]", "SP [furlong]")).missing)
-        )
+        self.assertIn("FLOPs: measure the group", "; ".join(imported(replaced(text, "SP [MFLOP/s]", "SP [furlong]")).missing))
         people = "Group 1: MEM_DP\n+---+---+\n|        Metric        | HWThread 0 |\n+---+---+\n|  CPI | 2.0 |\n"
         self.assertIn("these are likwid-perfctr's tables for people; `likwid-perfctr -o FILE.csv", refusal(people))
         self.assertIn("no table of metrics by hardware thread", refusal(HEAD + table(TIME, DP, thread="GPU")))

@@ -27,19 +27,18 @@ SECOND = 1_000_000_000
 
 
 def insert(table, *rows):
-    return f"INSERT INTO {table} VALUES " + ", ".join(
-        "(" + ", ".join("NULL" if one is None else repr(one) for one in row) + ")" for row in rows) + ";"
+    return f"INSERT INTO {table} VALUES " + ", ".join("(" + ", ".join("NULL" if one is None else repr(one) for one in row) + ")"
+                                                      for row in rows) + ";"
 
 
 def process(number, device=0, name="iteration {}", steps=4):
     """Steps of 9.9 ms, one each 10 ms, each with a kernel of 3.8 ms that begins 0.2 ms after the step."""
     thread = (number << 24) + 1
     begins = [SECOND + 10_000_000 * step for step in range(steps)]
-    return "".join(
-        insert("NVTX_EVENTS", (at, at + 9_900_000, 59, name.format(step), thread, None)) +
-        insert("CUPTI_ACTIVITY_KIND_RUNTIME", (at + 110_000, at + 160_000, thread, step + 1, 2)) +
-        insert("CUPTI_ACTIVITY_KIND_KERNEL", (at + 200_000, at + 4_000_000, device, 7, step + 1, number << 24, 3, 3))
-        for step, at in enumerate(begins))
+    return "".join(insert("NVTX_EVENTS", (at, at + 9_900_000, 59, name.format(step), thread, None))
+                   + insert("CUPTI_ACTIVITY_KIND_RUNTIME", (at + 110_000, at + 160_000, thread, step + 1, 2))
+                   + insert("CUPTI_ACTIVITY_KIND_KERNEL", (at + 200_000, at + 4_000_000, device, 7, step + 1, number << 24, 3, 3)) for step,
+                   at in enumerate(begins))
 
 
 class Exports(unittest.TestCase):
@@ -49,18 +48,15 @@ class Exports(unittest.TestCase):
         self.assertEqual({"gpu:0": "NVIDIA A100-SXM4-40GB"}, found.models)
         first, second = row.of(Kernel)
         self.assertEqual(("ampere_sgemm_128x64_nn", 2000, 10000, "64x2x1", "128x1x1", 49152, "forward"),
-                         (first.name, first.start, first.duration, first.grid, first.block, first.shared_bytes,
-                          first.phase))
+                         (first.name, first.start, first.duration, first.grid, first.block, first.shared_bytes, first.phase))
         self.assertEqual(("update", 3), (second.phase, second.graph_node))
         self.assertEqual(["runtime", "driver", "runtime"], [one.domain for one in row.of(Call)])
         copy, fill = row.of(Copy)
         self.assertEqual(("H2D", "pinned", "device", 200000), (copy.kind, copy.source, copy.destination, copy.bytes))
         self.assertEqual(("memset", 4096), (fill.kind, fill.bytes))
         self.assertEqual(["stream"], [one.kind for one in row.of(Wait)])
-        self.assertEqual([("allocate", "device", 500), ("free", "device", 29000)],
-                         [(one.action, one.memory, one.start) for one in row.of(Memory)])
-        self.assertEqual({"forward": "phase", "optimizer step": "phase", "step 0": "step"},
-                         {one.name: one.kind for one in row.of(Range)})
+        self.assertEqual([("allocate", "device", 500), ("free", "device", 29000)], [(one.action, one.memory, one.start) for one in row.of(Memory)])
+        self.assertEqual({"forward": "phase", "optimizer step": "phase", "step 0": "step"}, {one.name: one.kind for one in row.of(Range)})
         self.assertEqual([30e-6], row.times)
         self.assertIn("FLOPs and bytes: ", found.missing[0])
 
@@ -73,8 +69,7 @@ class Exports(unittest.TestCase):
         self.assertEqual(("pageable", "managed"), (one.source, one.destination))
         one = copy(f"DROP TABLE ENUM_CUDA_MEM_KIND; {table} srcKind = 2, dstKind = 3;")
         self.assertEqual(("pinned", "device"), (one.source, one.destination))
-        for change, kind in (("copyKind = 11", "H2D"), ("copyKind = 12", "D2H"), ("copyKind = 13", "D2D"),
-                             ("copyKind = 0", "H2D"),
+        for change, kind in (("copyKind = 11", "H2D"), ("copyKind = 12", "D2H"), ("copyKind = 13", "D2D"), ("copyKind = 0", "H2D"),
                              ("copyKind = 0, srcKind = 2, dstKind = 1", "D2H"), ("copyKind = 10", "P2P")):
             self.assertEqual(kind, copy(f"{table} {change};").kind, change)
 
@@ -85,24 +80,20 @@ class Exports(unittest.TestCase):
         self.assertLessEqual({"aten::mul", "aten::add"}, {one.name for one in row.of(Range)})
 
     def test_graphs_keep_the_device_busy(self):
-        graphs = "".join(insert("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-                                (at + 100_000, at + 9_100_000, 0, 7, 11 + step, 100 << 24, 1, 2)) +
-                         insert("CUPTI_ACTIVITY_KIND_KERNEL",
-                                (at + 9_200_000, at + 9_300_000, 0, 7, 21 + step, 100 << 24, 3, 3)) +
-                         insert("NVTX_EVENTS", (at, at + 9_900_000, 59, f"step {step}", (100 << 24) + 1, None))
-                         for step, at in enumerate(range(SECOND, SECOND + 50_000_000, 10_000_000)))
+        graphs = "".join(insert("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", (at + 100_000, at + 9_100_000, 0, 7, 11 + step, 100 << 24, 1, 2))
+                         + insert("CUPTI_ACTIVITY_KIND_KERNEL", (at + 9_200_000, at + 9_300_000, 0, 7, 21 + step, 100 << 24, 3, 3))
+                         + insert("NVTX_EVENTS", (at, at + 9_900_000, 59, f"step {step}", (100 << 24) + 1, None)) for step,
+                         at in enumerate(range(SECOND, SECOND + 50_000_000, 10_000_000)))
         found = of_sql(TABLES + graphs)
         row, = found.rows
-        named = {name: sum(one.duration for one in row.of(Kernel) if one.name.startswith(name))
-                 for name in ("CUDA graph", "sampler")}
+        named = {name: sum(one.duration for one in row.of(Kernel) if one.name.startswith(name)) for name in ("CUDA graph", "sampler")}
         self.assertEqual({"CUDA graph": 45_000_000, "sampler": 500_000}, named)
         self.assertEqual(5, len(row.times))
         self.assertIn("--cuda-graph-trace=node", found.missing[1])
 
     def test_a_step_within_a_step_is_none_nor_what_only_sounds_like_one(self):
         inner = "".join(insert("NVTX_EVENTS", (at, at + 800_000, 59, name, (9 << 24) + 1, None))
-                        for at in range(SECOND + 9_000_000, SECOND + 40_000_000, 10_000_000)
-                        for name in ("step optimizer", "step 7"))
+                        for at in range(SECOND + 9_000_000, SECOND + 40_000_000, 10_000_000) for name in ("step optimizer", "step 7"))
         row, = of_sql(TABLES + process(9) + inner).rows
         self.assertEqual([0.0099] * 4, row.times)
 
@@ -111,8 +102,7 @@ class Exports(unittest.TestCase):
         self.assertEqual([("gpu:0", 4, 4, 4), ("gpu:1", 4, 4, 4)],
                          [(row.device, len(row.times), len(row.of(Call)), len(row.of(Kernel))) for row in rows])
         shared = of_sql(TABLES + process(5) + process(6, steps=3)).rows
-        self.assertEqual([("x process 5", 4), ("x process 6", 3)],
-                         [(row.point["model"], len(row.times)) for row in shared])
+        self.assertEqual([("x process 5", 4), ("x process 6", 3)], [(row.point["model"], len(row.times)) for row in shared])
 
     def test_records_without_times_and_those_that_end_before_they_begin_leave_the_rest(self):
         row, = of_sql(TABLES + process(5) + insert("CUPTI_ACTIVITY_KIND_KERNEL", (0, 0, 0, 7, 99, 5 << 24, 3, 3))).rows
@@ -129,28 +119,23 @@ class Refused(unittest.TestCase):
         return str(raised.exception)
 
     def test_what_is_wrong_in_a_table_is_named(self):
-        for statements, part in (
-                (SQL + "DELETE FROM StringIds WHERE id = 2;", "StringIds has no string 2"),
-                (SQL + "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 99;", "copyKind 99"),
-                (SQL + "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME RENAME COLUMN nameId TO x;", "has no column 'nameId'"),
-                ("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);", "record with --trace=cuda,nvtx")):
+        for statements, part in ((SQL + "DELETE FROM StringIds WHERE id = 2;", "StringIds has no string 2"),
+                                 (SQL + "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 99;", "copyKind 99"),
+                                 (SQL + "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME RENAME COLUMN nameId TO x;", "has no column 'nameId'"),
+                                 ("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);", "record with --trace=cuda,nvtx")):
             self.assertIn(part, self.refusal(statements))
 
     def test_databases_of_other_programs_are_named(self):
-        for table, name in (("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "nvprof"),
-                            ("rocpd_kernel_dispatch_0a1b", "rocprofv3"),
+        for table, name in (("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "nvprof"), ("rocpd_kernel_dispatch_0a1b", "rocprofv3"),
                             ("rocpd_api", "rocprofv3")):
-            self.assertIn(f"a database of {name}",
-                          self.refusal(f"CREATE TABLE {table} (start INT); CREATE TABLE StringTable (value TEXT);"))
+            self.assertIn(f"a database of {name}", self.refusal(f"CREATE TABLE {table} (start INT); CREATE TABLE StringTable (value TEXT);"))
         self.assertIn("no export of Nsight Systems", self.refusal("CREATE TABLE people (name TEXT);"))
 
     def test_a_view_in_place_of_a_table_is_refused(self):
         kernels = TABLES.partition("CREATE TABLE CUPTI")[0].replace("StringIds", "Others")
-        endless = "CREATE VIEW StringIds AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) " \
-                  "SELECT x AS id, 'a' AS value FROM n;"
+        endless = "CREATE VIEW StringIds AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id, 'a' AS value FROM n;"
         self.assertIn("'StringIds' is no table", self.refusal(kernels + endless))
-        self.assertIn("is no table", self.refusal("CREATE TABLE StringIds (id INTEGER, value TEXT);"
-                                                  "CREATE VIEW cupti_activity_kind_RUNTIME AS "
+        self.assertIn("is no table", self.refusal("CREATE TABLE StringIds (id INTEGER, value TEXT);CREATE VIEW cupti_activity_kind_RUNTIME AS "
                                                   "SELECT 1 AS start, 2 AS end;"))
 
     def test_pages_that_are_used_again_and_again_give_no_more_rows_than_the_file_can_hold(self):
@@ -160,8 +145,7 @@ class Refused(unittest.TestCase):
             base.executescript("PRAGMA page_size = 512; CREATE TABLE StringIds (id INTEGER, value TEXT);")
             base.executemany("INSERT INTO StringIds VALUES (?, 'x')", ((one,) for one in range(20_000)))
             base.commit()
-            base.executescript(TABLES.replace("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);",
-                                              ""))
+            base.executescript(TABLES.replace("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);", ""))
             base.close()
             content = bytearray(file.read_bytes())
             interior = [at for at in range(512, len(content), 512) if content[at] == 5]

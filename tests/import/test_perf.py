@@ -7,45 +7,24 @@ from importing import imported, refusal, replaced, text_of
 
 ARITHMETIC = "fp_arith_inst_retired."
 #: 1000 + 4 x 2000 + 8 x 3,000,000 FLOPs in single precision; 1,500,000 lines of 64 bytes.
-COUNTS = (
-    ("duration_time", 250_000_000, "ns"),
-    (ARITHMETIC + "scalar_single", 1000, ""),
-    (ARITHMETIC + "128b_packed_single", 2000, ""),
-    (ARITHMETIC + "256b_packed_single", 3_000_000, ""),
-    (ARITHMETIC + "512b_packed_single", 0, ""),
-    ("unc_m_cas_count.rd", 1_000_000, ""),
-    ("unc_m_cas_count.wr", 500_000, ""),
-)
+COUNTS = (("duration_time", 250_000_000, "ns"), (ARITHMETIC + "scalar_single", 1000, ""), (ARITHMETIC + "128b_packed_single", 2000, ""),
+          (ARITHMETIC + "256b_packed_single", 3_000_000, ""), (ARITHMETIC + "512b_packed_single", 0, ""), ("unc_m_cas_count.rd", 1_000_000, ""),
+          ("unc_m_cas_count.wr", 500_000, ""))
 FLOPS, BYTES = 24_009_000, 96_000_000
 
 
 def as_json(counts):
     """Lines of `perf stat -j`; a text in place of a count is one such as "<not supported>"."""
-    return "".join(
-        json.dumps(
-            {
-                "counter-value": count if isinstance(count, str) else f"{count}.000000",
-                "unit": unit,
-                "event": event,
-                "event-runtime": 250_000_000,
-                "pcnt-running": 100.0,
-            }
-        )
-        + "\n"
-        for event, count, unit in counts
-    )
+    return "".join(json.dumps({"counter-value": count if isinstance(count, str) else f"{count}.000000", "unit": unit, "event": event,
+                               "event-runtime": 250_000_000, "pcnt-running": 100.0}) + "\n" for event, count, unit in counts)
 
 
 def as_values(counts, by=","):
-    return "".join(
-        by.join([str(count), unit, event, "250000000", "100.00", "", ""]) + "\n" for event, count, unit in counts
-    )
+    return "".join(by.join([str(count), unit, event, "250000000", "100.00", "", ""]) + "\n" for event, count, unit in counts)
 
 
 def renamed(form, but=()):
-    return [
-        (event if event in but or "unc_" in event else form.format(event), count, unit) for event, count, unit in COUNTS
-    ]
+    return [(event if event in but or "unc_" in event else form.format(event), count, unit) for event, count, unit in COUNTS]
 
 
 class PerfStat(unittest.TestCase):
@@ -59,12 +38,7 @@ class PerfStat(unittest.TestCase):
 
     def test_the_names_that_perf_gives_an_ordinary_user(self):
         for form in ("{}", "{}:u", "cpu/{}/u", "{}:ku", "cpu/{}/"):
-            for text in (
-                as_json(renamed(form)),
-                as_values(renamed(form)),
-                as_values(renamed(form), ";"),
-                "\ufeff" + as_json(renamed(form)),
-            ):
+            for text in (as_json(renamed(form)), as_values(renamed(form)), as_values(renamed(form), ";"), "\ufeff" + as_json(renamed(form))):
                 self.assertEqual(self.check(text).rows[0].point["precision"], "fp32")
         real = imported(text_of("perf_user_6.1.json"))
         self.assertEqual(real.rows[0].times, [0.041112731])
@@ -80,55 +54,34 @@ class PerfStat(unittest.TestCase):
         self.assertIn("three widths", self.check(as_json(three)).remarks[0])
         told = self.check(as_json([*three, (ARITHMETIC + "512b_packed_single", "<not supported>", "")]))
         self.assertEqual(told.remarks, [])
-        for more in (
-            (ARITHMETIC + "512b_packed_single", "<not counted>", ""),
-            (ARITHMETIC + "512b_packed_double", 5, ""),
-        ):
+        for more in ((ARITHMETIC + "512b_packed_single", "<not counted>", ""), (ARITHMETIC + "512b_packed_double", 5, "")):
             self.assertIn("only 3 of the 4 widths", "; ".join(self.check(as_json([*three, more]), None).missing))
         self.assertIn("only 2 of the 4 widths", "; ".join(self.check(as_json(three[:2] + three[3:]), None).missing))
 
     def test_a_hybrid_processor_has_the_flops_of_its_p_cores_and_says_so(self):
-        core, none = renamed("cpu_core/{}/", ["duration_time"])[:4], [
-            (f"cpu_atom/{event}/", "<not supported>", "") for event, *_ in COUNTS[1:4]
-        ]
+        core, none = renamed("cpu_core/{}/", ["duration_time"])[:4], [(f"cpu_atom/{event}/", "<not supported>", "") for event, *_ in COUNTS[1:4]]
         file = self.check(as_json([*core, *none]), bytes_=None)
         self.assertTrue(file.rows[0].at_least)
         self.assertIn("FLOPs of the E cores (cpu_atom): nothing counted them", file.missing)
-        both = self.check(
-            as_json([*core, *((f"cpu_atom/{event}/", count, "") for event, count, _ in COUNTS[1:4])]), 2 * FLOPS, None
-        )
+        both = self.check(as_json([*core, *((f"cpu_atom/{event}/", count, "") for event, count, _ in COUNTS[1:4])]), 2 * FLOPS, None)
         self.assertFalse(both.rows[0].at_least)
 
     def test_names_of_memory_events(self):
-        halves = [
-            (f"unc_m_cas_count_sch{part}.{way}", count // 2, "")
-            for way, count in (("rd", 1_000_000), ("wr", 500_000))
-            for part in (0, 1)
-        ]
+        halves = [(f"unc_m_cas_count_sch{part}.{way}", count // 2, "") for way, count in (("rd", 1_000_000), ("wr", 500_000)) for part in (0, 1)]
         arithmetic = list(COUNTS[:5])
         self.check(as_json(arithmetic + halves))
         for one in ("unc_m_cas_count_sch1", "unc_m_cas_count_sch0"):
             file = self.check(as_json(arithmetic + [half for half in halves if one not in half[0]]), bytes_=None)
             self.assertIn("bytes at DRAM: only one of two sub-channels or controllers was counted", file.missing)
-        same = (
-            ("uncore_imc/data_reads/", "uncore_imc/data_writes/"),
-            ("uncore_imc_free_running/data_read/", "uncore_imc_free_running/data_write/"),
-            ("uncore_imc_0/cas_count_read/", "uncore_imc_0/cas_count_write/"),
-            ("amd_umc/umc_cas_cmd.rd/", "amd_umc/umc_cas_cmd.wr/"),
-            ("unc_m_cas_count_rd", "unc_m_cas_count_wr"),
-        )
+        same = (("uncore_imc/data_reads/", "uncore_imc/data_writes/"), ("uncore_imc_free_running/data_read/", "uncore_imc_free_running/data_write/"),
+                ("uncore_imc_0/cas_count_read/", "uncore_imc_0/cas_count_write/"), ("amd_umc/umc_cas_cmd.rd/", "amd_umc/umc_cas_cmd.wr/"),
+                ("unc_m_cas_count_rd", "unc_m_cas_count_wr"))
         for read, write in same:
             self.check(as_json(arithmetic + [(read, 1_000_000, ""), (write, 500_000, "")]))
-            self.check(
-                as_json(arithmetic + [(read, "64.000000", "MiB"), (write, "32.000000", "MiB")]), bytes_=96 * 2**20
-            )
+            self.check(as_json(arithmetic + [(read, "64.000000", "MiB"), (write, "32.000000", "MiB")]), bytes_=96 * 2**20)
             file = self.check(as_json(arithmetic + [(read, 1_000_000, "")]), bytes_=None)
             self.assertIn("bytes at DRAM: only one direction was counted", file.missing)
-        freerun = [
-            (f"unc_mc{part}_{way}cas_count_freerun", count // 2, "")
-            for way, count in (("rd", 1_000_000), ("wr", 500_000))
-            for part in (0, 1)
-        ]
+        freerun = [(f"unc_mc{part}_{way}cas_count_freerun", count // 2, "") for way, count in (("rd", 1_000_000), ("wr", 500_000)) for part in (0, 1)]
         self.check(as_json(arithmetic + freerun))
         self.check(
             as_json(
@@ -140,16 +93,8 @@ class PerfStat(unittest.TestCase):
                 ]
             )
         )  # a part of the reads, and the same under another name
-        self.check(
-            as_json(
-                arithmetic
-                + [
-                    (f"uncore_imc_{number}/cas_count_{way}/", count // 4, "")
-                    for number in range(4)
-                    for way, count in (("read", 1_000_000), ("write", 500_000))
-                ]
-            )
-        )
+        self.check(as_json(arithmetic + [(f"uncore_imc_{number}/cas_count_{way}/", count // 4, "") for number in range(4) for way,
+                                         count in (("read", 1_000_000), ("write", 500_000))]))
 
     def test_amds_flops_have_no_precision(self):
         file = self.check(as_json([COUNTS[0], ("fp_ret_sse_avx_ops.all:u", 50, "")]), 50, None)
@@ -157,22 +102,9 @@ class PerfStat(unittest.TestCase):
         self.assertIn("counts single and double together", "; ".join(file.missing))
 
     def test_two_precisions_stand_in_one_row_and_a_remark_has_each(self):
-        counts = {
-            "scalar_single": 6,
-            "128b_packed_single": 1,
-            "256b_packed_single": 1,
-            "512b_packed_single": 1,
-            "scalar_double": 1,
-            "128b_packed_double": 0,
-            "256b_packed_double": 0,
-            "512b_packed_double": 2,
-        }
-        file = self.check(
-            as_values([(ARITHMETIC + event, 1000 * count, "") for event, count in counts.items()]),
-            34000 + 17000,
-            None,
-            None,
-        )
+        counts = {"scalar_single": 6, "128b_packed_single": 1, "256b_packed_single": 1, "512b_packed_single": 1, "scalar_double": 1,
+                  "128b_packed_double": 0, "256b_packed_double": 0, "512b_packed_double": 2}
+        file = self.check(as_values([(ARITHMETIC + event, 1000 * count, "") for event, count in counts.items()]), 34000 + 17000, None, None)
         self.assertIn("34 kFLOP in fp32, 17 kFLOP in fp64. The row counts them together, as fp32", file.remarks[0])
 
     def test_the_file_that_perf_wrote_and_one_of_a_server(self):
@@ -187,41 +119,25 @@ class PerfStat(unittest.TestCase):
     def test_cores_and_sockets_add_up_and_repeated_runs_are_one(self):
         lines = "S0;2;7;;cycles;500000;100.00;;\nS1;2;5;;cycles;500000;100.00;;\n"
         self.assertEqual(imported(lines).rows[0].records[0].value, 12)
-        self.assertEqual(
-            imported("CPU0,7,,cycles,1,100.00,,\nCPU1,5,,cycles,1,100.00,,\n").rows[0].records[0].value, 12
-        )
+        self.assertEqual(imported("CPU0,7,,cycles,1,100.00,,\nCPU1,5,,cycles,1,100.00,,\n").rows[0].records[0].value, 12)
         threads = as_json([("cycles", 7, ""), ("cycles", 5, "")]).replace("{", '{"thread": "a-1", ')
         self.assertEqual(imported(threads).rows[0].records[0].value, 12)
-        self.assertEqual(
-            imported("220162621;ns;duration_time;24.73%;220162621;100.00;319.398;G/sec\n").rows[0].times, [0.220162621]
-        )
+        self.assertEqual(imported("220162621;ns;duration_time;24.73%;220162621;100.00;319.398;G/sec\n").rows[0].times, [0.220162621])
 
     def test_what_cannot_be_read_is_named_with_its_line_and_what_helps(self):
         two = "7,,cycles,500000,100.00,,\n"
-        for text, sentence in (
-            (text_of("perf_german.json"), "x:1: perf's numbers have decimal commas: run perf stat with LC_ALL=C"),
-            ("29622850;ns;duration_time;29622850;100,00;27,397;G/sec\n", "LC_ALL=C"),
-            ("1,08,msec,task-clock,1081227,100,00,0,037,CPUs utilized\n", "LC_ALL=C"),
-            (
-                "\n Performance counter stats for 'ls':\n\n  0.92 msec task-clock\n",
-                "x:2: this is the text of `perf stat` for " "people; `perf stat -j -o FILE",
-            ),
-            ("1.000120;7;;cycles;500000;100.00;;\n", "-I (intervals)"),
-            (two + two, "occurs twice"),
-            (two + "7,cycles\n", "x:2: this is not a line of `perf stat -j` or `-x`"),
-            (text_of("perf.json")[:-3], "x:12: the line is cut off"),
-            (
-                replaced(text_of("perf.json"), '"MiB"', '"furlong"'),
-                "x:8: uncore_imc/cas_count_read/: the unit 'furlong'",
-            ),
-            ('{"counter-value": "-3", "event": "cycles"}\n', "'-3' is not a count"),
-            ('{"counter-value": "<not counted>", "event": "cycles"}\n', "no event was counted"),
-        ):
+        for text, sentence in ((text_of("perf_german.json"), "x:1: perf's numbers have decimal commas: run perf stat with LC_ALL=C"),
+                               ("29622850;ns;duration_time;29622850;100,00;27,397;G/sec\n", "LC_ALL=C"),
+                               ("1,08,msec,task-clock,1081227,100,00,0,037,CPUs utilized\n", "LC_ALL=C"),
+                               ("\n Performance counter stats for 'ls':\n\n  0.92 msec task-clock\n", "x:2: this is the text of `perf stat` for "
+                                "people; `perf stat -j -o FILE"), ("1.000120;7;;cycles;500000;100.00;;\n", "-I (intervals)"),
+                               (two + two, "occurs twice"), (two + "7,cycles\n", "x:2: this is not a line of `perf stat -j` or `-x`"),
+                               (text_of("perf.json")[:-3], "x:12: the line is cut off"),
+                               (replaced(text_of("perf.json"), '"MiB"', '"furlong"'), "x:8: uncore_imc/cas_count_read/: the unit 'furlong'"),
+                               ('{"counter-value": "-3", "event": "cycles"}\n', "'-3' is not a count"),
+                               ('{"counter-value": "<not counted>", "event": "cycles"}\n', "no event was counted")):
             self.assertIn(sentence, refusal(text))
-        self.assertIn(
-            "time: add the event duration_time",
-            imported(replaced(text_of("perf.json"), "duration_time", "some_time")).missing,
-        )
+        self.assertIn("time: add the event duration_time", imported(replaced(text_of("perf.json"), "duration_time", "some_time")).missing)
 
 
 if __name__ == "__main__":

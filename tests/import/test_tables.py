@@ -4,93 +4,14 @@ import unittest
 
 from importing import imported, refusal, replaced, text_of
 
-COLUMNS = (
-    "Name",
-    "Self CPU %",
-    "Self CPU",
-    "CPU total %",
-    "CPU total",
-    "CPU time avg",
-    "Self CUDA",
-    "Self CUDA %",
-    "CUDA total",
-    "CUDA time avg",
-    "# of Calls",
-    "Total GFLOPs",
-)
+COLUMNS = ("Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "Self CUDA", "Self CUDA %", "CUDA total", "CUDA time avg",
+           "# of Calls", "Total GFLOPs")
 #: Five products in 90 ms on the device; the kernel's time is the operator's once more. 100 ms in all.
-LINES = (
-    (
-        "aten::addmm",
-        "5.00%",
-        "500.000us",
-        "8.00%",
-        "800.000us",
-        "160.000us",
-        "90.000ms",
-        "90.00%",
-        "90.000ms",
-        "18.000ms",
-        "5",
-        "5000.000",
-    ),
-    (
-        "void at::ampere_sgemm<float>",
-        "0.00%",
-        "0.000us",
-        "0.00%",
-        "0.000us",
-        "0.000us",
-        "90.000ms",
-        "90.00%",
-        "90.000ms",
-        "18.000ms",
-        "5",
-        "--",
-    ),
-    (
-        "aten::relu",
-        "1.00%",
-        "100.000us",
-        "2.00%",
-        "200.000us",
-        "40.000us",
-        "10.000ms",
-        "10.00%",
-        "10.000ms",
-        "2.000ms",
-        "5",
-        "--",
-    ),
-    (
-        "cudaLaunchKernel",
-        "3.00%",
-        "300.000us",
-        "3.00%",
-        "300.000us",
-        "30.000us",
-        "0.000us",
-        "0.00%",
-        "0.000us",
-        "0.000us",
-        "10",
-        "--",
-    ),
-    (
-        "cudaDeviceSynchronize",
-        "91.00%",
-        "9.100ms",
-        "91.00%",
-        "9.100ms",
-        "9.100ms",
-        "0.000us",
-        "0.00%",
-        "0.000us",
-        "0.000us",
-        "1",
-        "--",
-    ),
-)
+LINES = (("aten::addmm", "5.00%", "500.000us", "8.00%", "800.000us", "160.000us", "90.000ms", "90.00%", "90.000ms", "18.000ms", "5", "5000.000"),
+         ("void at::ampere_sgemm<float>", "0.00%", "0.000us", "0.00%", "0.000us", "0.000us", "90.000ms", "90.00%", "90.000ms", "18.000ms", "5", "--"),
+         ("aten::relu", "1.00%", "100.000us", "2.00%", "200.000us", "40.000us", "10.000ms", "10.00%", "10.000ms", "2.000ms", "5", "--"),
+         ("cudaLaunchKernel", "3.00%", "300.000us", "3.00%", "300.000us", "30.000us", "0.000us", "0.00%", "0.000us", "0.000us", "10", "--"),
+         ("cudaDeviceSynchronize", "91.00%", "9.100ms", "91.00%", "9.100ms", "9.100ms", "0.000us", "0.00%", "0.000us", "0.000us", "1", "--"))
 TOTALS = "Self CPU time total: 10.000ms\nSelf CUDA time total: 100.000ms\n"
 
 
@@ -121,10 +42,7 @@ class KeyAverages(unittest.TestCase):
         alone = printed(
             lines=[LINES[1], *LINES[3:]], totals=TOTALS.replace("100.000ms", "90.000ms")
         )  # versions that give operators no time
-        self.assertEqual(
-            [layer.kind for layer in self.check(alone, seconds=0.09, flops=None).rows[0].layers],
-            ["void at::ampere_sgemm<float>"],
-        )
+        self.assertEqual([layer.kind for layer in self.check(alone, seconds=0.09, flops=None).rows[0].layers], ["void at::ampere_sgemm<float>"])
         self.check(printed().replace("CUDA", "XPU ").replace("XPU  time", "XPU time"))
 
     def test_notebooks_comments_and_ranks(self):
@@ -133,10 +51,7 @@ class KeyAverages(unittest.TestCase):
             self.check("loss 0.25\n" + before(mark, printed()) + "done\n")
         self.check("INFO:root:" + printed())  # a logger's mark, on the first line alone
         self.check(before("[rank0]: ", printed()) + before("[rank1]: ", printed()))
-        mixed = zip(
-            before("[rank0]: ", printed()).splitlines(keepends=True),
-            before("[rank1]: ", printed()).splitlines(keepends=True),
-        )
+        mixed = zip(before("[rank0]: ", printed()).splitlines(keepends=True), before("[rank1]: ", printed()).splitlines(keepends=True))
         names = [row.point["model"] for row in self.check("".join(line for pair in mixed for line in pair)).rows]
         self.assertEqual(names, ["x", "x 2"])
         self.check(printed().replace("\n", "\r\n"))
@@ -147,18 +62,12 @@ class KeyAverages(unittest.TestCase):
         self.assertIn("more than 500 different texts precede its lines of dashes", refusal(text))
 
     def test_two_tables_are_two_rows(self):
-        self.assertEqual(
-            [row.point["model"] for row in self.check(printed() + "epoch 2\n" + printed()).rows], ["x", "x 2"]
-        )
+        self.assertEqual([row.point["model"] for row in self.check(printed() + "epoch 2\n" + printed()).rows], ["x", "x 2"])
 
     def test_a_time_below_zero_is_left_out_and_a_wrong_one_is_named_with_its_line(self):
         self.check(printed().replace(" 500.000us", "-415.000us"))
         columns = [column for column in COLUMNS if "CUDA" not in column]
-        lines = [
-            [cell for column, cell in zip(COLUMNS, line) if "CUDA" not in column]
-            for line in LINES
-            if line[2] != "0.000us"
-        ]
+        lines = [[cell for column, cell in zip(COLUMNS, line) if "CUDA" not in column] for line in LINES if line[2] != "0.000us"]
         text = printed(columns, lines, "Self CPU time total: 10.000ms\n").replace(" 500.000us", "-415.000us")
         file = imported(text)
         self.assertEqual((file.rows[0].device, file.rows[0].times, file.rows[0].layers[0].times), ("cpu", [0.01], []))
@@ -171,39 +80,14 @@ class KeyAverages(unittest.TestCase):
         self.check(printed(columns, [line for one in LINES for line in ((*one, "model.py(3): forward"), frame, blank)]))
 
     def test_up_to_pytorch_1_5_only_the_whole_time_on_the_device_is_known(self):
-        columns = (
-            "Name",
-            "Self CPU total %",
-            "Self CPU total",
-            "CPU total %",
-            "CPU total",
-            "CPU time avg",
-            "CUDA total %",
-            "CUDA total",
-            "CUDA time avg",
-            "Number of Calls",
-        )
-        lines = [
-            ("addmm", "5.00%", "500.000us", "8.00%", "800.000us", "160.000us", "90.00%", "90.000ms", "18.000ms", "5")
-        ]
+        columns = ("Name", "Self CPU total %", "Self CPU total", "CPU total %", "CPU total", "CPU time avg", "CUDA total %", "CUDA total",
+                   "CUDA time avg", "Number of Calls")
+        lines = [("addmm", "5.00%", "500.000us", "8.00%", "800.000us", "160.000us", "90.00%", "90.000ms", "18.000ms", "5")]
         (row,) = imported(printed(columns, lines, "Self CPU time total: 10.000ms\nCUDA time total: 100.000ms\n")).rows
         self.assertEqual(("gpu:0", [0.1], None, []), (row.device, row.times, row.flops, row.layers[0].times))
 
     def test_steps_and_an_old_heading(self):
-        step = (
-            "ProfilerStep*",
-            "1%",
-            "1.000ms",
-            "1%",
-            "1.000ms",
-            "1.000ms",
-            "0.000us",
-            "0%",
-            "0.000us",
-            "0.000us",
-            "5",
-            "--",
-        )
+        step = ("ProfilerStep*", "1%", "1.000ms", "1%", "1.000ms", "1.000ms", "0.000us", "0%", "0.000us", "0.000us", "5", "--")
         self.check(printed(lines=[step, *LINES]), seconds=0.02, flops=1e12)
         self.check(printed([column.replace("# of Calls", "Number of Calls") for column in COLUMNS]))
 
@@ -219,27 +103,16 @@ class KeyAverages(unittest.TestCase):
         file = imported(text)
         (row,) = file.rows
         self.assertEqual(("cpu", [0.707486], 3 * 32768.0), (row.device, [round(row.times[0], 9)], row.flops))
-        self.assertEqual(
-            (len(row.layers), row.layers[0].phase, row.layers[3].name), (15, "backward", "aten::mm [[64, 8], [8, 16]]")
-        )
+        self.assertEqual((len(row.layers), row.layers[0].phase, row.layers[3].name), (15, "backward", "aten::mm [[64, 8], [8, 16]]"))
         return file
 
 
 class Ert(unittest.TestCase):
     def test_the_file_that_the_tool_wrote(self):
         file = imported(text_of("ert_1.1.0.json"))
-        self.assertEqual(
-            [
-                (row.role, row.point.get("path") or row.point["precision"], row.compulsory or row.flops)
-                for row in file.rows
-            ],
-            [
-                ("bandwidth", "L1", 936.46e9),
-                ("bandwidth", "DRAM", 675.88e9),
-                ("compute", "fp32", 202.08e9),
-                ("compute", "fp64", 124.49e9),
-            ],
-        )
+        self.assertEqual([(row.role, row.point.get("path") or row.point["precision"], row.compulsory or row.flops) for row in file.rows],
+                         [("bandwidth", "L1", 936.46e9), ("bandwidth", "DRAM", 675.88e9), ("compute", "fp32", 202.08e9),
+                          ("compute", "fp64", 124.49e9)])
         self.assertEqual({(row.device, row.known) for row in file.rows}, {("cpu", "measured")})
         self.assertEqual(file.missing, [])
         on_gpu = imported(text_of("ert_1.1.0.json").replace("'ERT_GPU': ['False']", "'ERT_GPU': ['True']"))
@@ -248,15 +121,11 @@ class Ert(unittest.TestCase):
     def test_labels_without_a_precision_and_files_that_are_wrong(self):
         text = text_of("ert_roofline.json")
         self.assertIn("precision of 'GFLOPs': its label names none", imported(text).missing)
-        for content, sentence in (
-            (text[:150], ": byte "),
-            (replaced(text, "912.5", '"fast"'), "gbytes: expected a pair"),
-            (replaced(text, "912.5", "1e308864"), "expected a rate above 0"),
-            (replaced(text, "912.5", "NaN"), "NaN is no number"),
-            (replaced(text, "912.5", "9" * 5000), "x: "),
-            (replaced(text, '"empirical": {', '"empirical": [{'), "x: byte"),
-            ('{"empirical": {"gbytes": ' + "[" * 100000, "nested too deeply"),
-        ):
+        for content, sentence in ((text[:150], ": byte "), (replaced(text, "912.5", '"fast"'), "gbytes: expected a pair"),
+                                  (replaced(text, "912.5", "1e308864"), "expected a rate above 0"),
+                                  (replaced(text, "912.5", "NaN"), "NaN is no number"), (replaced(text, "912.5", "9" * 5000), "x: "),
+                                  (replaced(text, '"empirical": {', '"empirical": [{'), "x: byte"),
+                                  ('{"empirical": {"gbytes": ' + "[" * 100000, "nested too deeply")):
             self.assertIn(sentence, refusal(content))
 
 

@@ -65,8 +65,8 @@ class MobileNetV2(nn.Module):
     def __init__(self):
         super().__init__()
         layers, inputs = [convolution(3, 32, 3, 2)], 32
-        for factor, outputs, count, stride in ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1),
-                                               (6, 160, 3, 2), (6, 320, 1, 1)):
+        for factor, outputs, count, stride in ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2),
+                                               (6, 320, 1, 1)):
             for i in range(count):
                 layers.append(Inverted(inputs, outputs, stride if i == 0 else 1, factor))
                 inputs = outputs

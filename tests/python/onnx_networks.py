@@ -44,11 +44,7 @@ class Mixed(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.line, self.cube, self.mix = (
-            nn.Conv1d(4, 6, 5, 2, 2),
-            nn.Conv3d(1, 2, (3, 3, 1)),
-            nn.Linear(6, 9, bias=False),
-        )
+        self.line, self.cube, self.mix = (nn.Conv1d(4, 6, 5, 2, 2), nn.Conv3d(1, 2, (3, 3, 1)), nn.Linear(6, 9, bias=False))
 
     def forward(self, x):
         y = self.line(F.pad(torch.roll(x, 3, -1), (1, 2))).transpose(1, 2)
@@ -65,18 +61,10 @@ def tiny(kind, **more):
 
     config = getattr(transformers, kind[1])(**more)
     config._attn_implementation = "eager"
-    return Wrapped(
-        getattr(transformers, kind[0])(config).eval(), **({"use_cache": False} if hasattr(config, "use_cache") else {})
-    )
+    return Wrapped(getattr(transformers, kind[0])(config).eval(), **({"use_cache": False} if hasattr(config, "use_cache") else {}))
 
 
-TEXT = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "vocab_size": 100,
-    "max_position_embeddings": 64,
-}
+TEXT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100, "max_position_embeddings": 64}
 TOKENS = (torch.arange(24).reshape(2, 12) % 90 + 1, torch.ones(2, 12, dtype=torch.int64))
 
 
@@ -86,9 +74,7 @@ def sources():
     import torchvision
 
     image = (torch.randn(2, 3, 64, 64),)
-    yield "mlp", nn.Sequential(nn.Flatten(), nn.Linear(48, 20), nn.GELU(), nn.Linear(20, 10)), (
-        torch.randn(3, 3, 4, 4),
-    )
+    yield "mlp", nn.Sequential(nn.Flatten(), nn.Linear(48, 20), nn.GELU(), nn.Linear(20, 10)), (torch.randn(3, 3, 4, 4),)
     yield "resnet18", torchvision.models.resnet18(), image
     yield "mobilenet_v3_small", torchvision.models.mobilenet_v3_small(), image
     yield "swin_t", torchvision.models.swin_t(), (torch.randn(1, 3, 64, 64),)
@@ -97,32 +83,12 @@ def sources():
     yield "unet", Unet(), image
     yield "mixed", Mixed(), (torch.randn(2, 4, 30),)
     yield "bert", tiny(("BertForMaskedLM", "BertConfig"), intermediate_size=64, **TEXT), TOKENS
-    yield "gpt2", tiny(
-        ("GPT2LMHeadModel", "GPT2Config"), n_embd=32, n_layer=2, n_head=4, vocab_size=100, n_positions=64
-    ), TOKENS
-    yield "llama", tiny(
-        ("LlamaForCausalLM", "LlamaConfig"), intermediate_size=64, num_key_value_heads=2, **TEXT
-    ), TOKENS
-    yield "gemma2", tiny(
-        ("Gemma2ForCausalLM", "Gemma2Config"),
-        intermediate_size=64,
-        num_key_value_heads=2,
-        head_dim=8,
-        sliding_window=4,
-        **TEXT
-    ), TOKENS
-    yield "segformer", tiny(
-        ("SegformerModel", "SegformerConfig"), hidden_sizes=[16, 32, 32, 64], depths=[1, 1, 1, 1]
-    ), image
-    yield "wav2vec2", tiny(
-        ("Wav2Vec2Model", "Wav2Vec2Config"),
-        intermediate_size=64,
-        conv_dim=[16] * 7,
-        num_conv_pos_embeddings=16,
-        num_conv_pos_embedding_groups=4,
-        **TEXT
-    ), (
-        torch.randn(1, 4000),
-    )
+    yield "gpt2", tiny(("GPT2LMHeadModel", "GPT2Config"), n_embd=32, n_layer=2, n_head=4, vocab_size=100, n_positions=64), TOKENS
+    yield "llama", tiny(("LlamaForCausalLM", "LlamaConfig"), intermediate_size=64, num_key_value_heads=2, **TEXT), TOKENS
+    yield "gemma2", tiny(("Gemma2ForCausalLM", "Gemma2Config"), intermediate_size=64, num_key_value_heads=2, head_dim=8, sliding_window=4,
+                         **TEXT), TOKENS
+    yield "segformer", tiny(("SegformerModel", "SegformerConfig"), hidden_sizes=[16, 32, 32, 64], depths=[1, 1, 1, 1]), image
+    yield "wav2vec2", tiny(("Wav2Vec2Model", "Wav2Vec2Config"), intermediate_size=64, conv_dim=[16] * 7, num_conv_pos_embeddings=16,
+                           num_conv_pos_embedding_groups=4, **TEXT), (torch.randn(1, 4000),)
     yield "lstm", Recurrent(nn.LSTM, num_layers=2), (torch.randn(7, 2, 12),)
     yield "gru", Recurrent(nn.GRU, bidirectional=True, batch_first=True), (torch.randn(2, 7, 12),)

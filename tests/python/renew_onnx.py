@@ -2,10 +2,9 @@
 
 usage: renew_onnx.py [NAME ...]    (needs torch, torchvision, timm, transformers, onnx, onnxruntime, onnxscript)
 
-Makes onnx_exports.zip in tests/python/data, the files without their weights, and onnx_exports.csv: forward FLOPs by
-torch.utils.flop_counter of the source model; of recurrent layers by the shapes of every value as onnxruntime computes
-them, and two FLOPs for each multiply-add. Prints each that `roof.onnx_reading` counts otherwise.
-"""
+Makes onnx_exports.zip in tests/python/data, the files without their weights, and onnx_exports.csv: forward FLOPs by torch.utils.flop_counter of the
+source model; of recurrent layers by the shapes of every value as onnxruntime computes them, and two FLOPs for each multiply-add. Prints each that
+`roof.onnx_reading` counts otherwise."""
 
 import contextlib
 import csv
@@ -38,9 +37,7 @@ def exported(model, inputs, dynamo):
         if dynamo:
             return torch.onnx.export(model, inputs, dynamo=True, verbose=False).model_proto
         out = io.BytesIO()
-        torch.onnx.export(
-            model, inputs, out, dynamo=False, opset_version=17, input_names=["x"], dynamic_axes={"x": {0: "batch"}}
-        )
+        torch.onnx.export(model, inputs, out, dynamo=False, opset_version=17, input_names=["x"], dynamic_axes={"x": {0: "batch"}})
     return onnx.load_from_string(out.getvalue())
 
 
@@ -77,15 +74,8 @@ def flops_by_onnxruntime(model, inputs):
             total += 2 * out * math.prod(of[3][1:])
         elif node.op_type == "ConvTranspose":
             total += 2 * math.prod(of[0]) * math.prod(of[1][1:])
-        elif node.op_type in (
-            "MatMul",
-            "MatMulInteger",
-            "QLinearMatMul",
-            "DynamicQuantizeMatMul",
-            "MatMulIntegerToFloat",
-            "MatMulNBits",
-            "FusedMatMul",
-        ):
+        elif node.op_type in ("MatMul", "MatMulInteger", "QLinearMatMul", "DynamicQuantizeMatMul", "MatMulIntegerToFloat", "MatMulNBits",
+                              "FusedMatMul"):
             total += 2 * out * of[0][-1 - bool(given.get("transA"))]
         elif node.op_type in ("Gemm", "QGemm", "FusedGemm"):
             total += 2 * out * of[0][0 if given.get("transA") else 1]
@@ -96,11 +86,7 @@ def flops_by_onnxruntime(model, inputs):
 
 def files(names):
     """Name, model, FLOPs and where they are from, inputs."""
-    models = {
-        name: (model.eval(), inputs)
-        for name, model, inputs in sources()
-        if not names or any(one.startswith(name) for one in names)
-    }
+    models = {name: (model.eval(), inputs) for name, model, inputs in sources() if not names or any(one.startswith(name) for one in names)}
     traced = {}
     for name, (model, inputs) in models.items():
         recurrent = name in ("lstm", "gru")
@@ -112,27 +98,15 @@ def files(names):
                 continue
             arrays = [one.numpy() for one in inputs]
             traced.setdefault(name, proto)
-            count = (
-                flops_by_onnxruntime(proto, arrays)
-                if recurrent and not dynamo
-                else None if recurrent else flops_by_torch(model, inputs)
-            )
+            count = (flops_by_onnxruntime(proto, arrays) if recurrent and not dynamo else None if recurrent else flops_by_torch(model, inputs))
             if count is not None:
-                yield f"{name}_{'dynamo' if dynamo else 'traced'}", proto, count, (
-                    "onnxruntime" if recurrent else "flop_counter"
-                ), arrays
+                yield f"{name}_{'dynamo' if dynamo else 'traced'}", proto, count, ("onnxruntime" if recurrent else "flop_counter"), arrays
     yield from quantized(traced, models)
     yield from scripted()
 
 
 def quantized(traced, models):
-    from onnxruntime.quantization import (
-        CalibrationDataReader,
-        QuantFormat,
-        QuantType,
-        quantize_dynamic,
-        quantize_static,
-    )
+    from onnxruntime.quantization import (CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static)
     from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
     from onnxruntime.transformers import optimizer
 
@@ -150,26 +124,14 @@ def quantized(traced, models):
             model, inputs = models[name.split("-")[0]]
             onnx.save(traced[name.split("-")[0]], place)
             write()
-            return (
-                name.replace("-", "_"),
-                onnx.load(out),
-                flops_by_torch(model, inputs),
-                source,
-                [one.numpy() for one in inputs],
-            )
+            return (name.replace("-", "_"), onnx.load(out), flops_by_torch(model, inputs), source, [one.numpy() for one in inputs])
 
         for name in [one for one in ("resnet18", "unet", "mlp", "vit") if one in traced]:
             data = [models[name][1][0].numpy()]
-            yield made(
-                f"{name}-qdq",
-                lambda: quantize_static(place, out, Inputs("x", data), quant_format=QuantFormat.QDQ, per_channel=True),
-            )
+            yield made(f"{name}-qdq", lambda: quantize_static(place, out, Inputs("x", data), quant_format=QuantFormat.QDQ, per_channel=True))
         for name in [one for one in ("unet", "mlp") if one in traced]:
             data = [models[name][1][0].numpy()]
-            yield made(
-                f"{name}-qoperator",
-                lambda: quantize_static(place, out, Inputs("x", data), quant_format=QuantFormat.QOperator),
-            )
+            yield made(f"{name}-qoperator", lambda: quantize_static(place, out, Inputs("x", data), quant_format=QuantFormat.QOperator))
         for name in [one for one in ("bert", "mlp", "gpt2") if one in traced]:
             yield made(f"{name}-dynamic", lambda: quantize_dynamic(place, out, weight_type=QuantType.QInt8))
 
@@ -190,12 +152,7 @@ def quantized(traced, models):
         for name in [one for one in ("resnet18", "bert", "convnext") if one in traced]:
             yield made(f"{name}-optimised", by_onnxruntime)
         if "bert" in traced:
-            yield made(
-                "bert-fused",
-                lambda: optimizer.optimize_model(str(place), "bert", num_heads=4, hidden_size=32).save_model_to_file(
-                    str(out)
-                ),
-            )
+            yield made("bert-fused", lambda: optimizer.optimize_model(str(place), "bert", num_heads=4, hidden_size=32).save_model_to_file(str(out)))
 
 
 CUSTOM = onnxscript.values.Opset("custom", 1)
@@ -240,10 +197,7 @@ def scripted():
 def without_weights(graph):
     """Shapes alone, of all but short lists of integers and single numbers."""
     for tensor in [*graph.initializer, *(a.t for node in graph.node for a in node.attribute if a.HasField("t"))]:
-        is_list = (
-            tensor.data_type in (TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL)
-            and math.prod(tensor.dims) <= 4096
-        )
+        is_list = (tensor.data_type in (TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL) and math.prod(tensor.dims) <= 4096)
         if not is_list and math.prod(tensor.dims) > 8:
             for held in ("raw_data", "float_data", "int32_data", "int64_data", "double_data"):
                 tensor.ClearField(held)
@@ -260,9 +214,7 @@ def main(names):
     from roof.onnx_reading import network
 
     rows, wrong = [], 0
-    with zipfile.ZipFile(
-        HERE / "data" / "onnx_exports.zip", "w", zipfile.ZIP_LZMA
-    ) as kept, tempfile.TemporaryDirectory() as scratch:
+    with zipfile.ZipFile(HERE / "data" / "onnx_exports.zip", "w", zipfile.ZIP_LZMA) as kept, tempfile.TemporaryDirectory() as scratch:
         for name, model, flops, source, arrays in files(names):
             if names and name not in names:
                 continue
@@ -277,23 +229,14 @@ def main(names):
             time_first = name == "lstm_traced"
             sizes = {"batch": 7} if time_first else {}
             batch = arrays[0].shape[1 if time_first else 0]
-            rows.append(
-                {
-                    "file": name,
-                    "batch": batch,
-                    "sizes": ",".join(f"{a}={b}" for a, b in sizes.items()),
-                    "flops": int(flops),
-                    "source": source,
-                }
-            )
+            rows.append({"file": name, "batch": batch, "sizes": ",".join(f"{a}={b}" for a, b in sizes.items()), "flops": int(flops),
+                         "source": source})
             try:
                 counted = network.read(place, batch, sizes)
                 unknown = [f"{one.kind} at '{one.name}': {one.unknown}" for one in counted.unknown()]
                 if counted.flops() != flops or unknown:
                     wrong += 1
-                    print(
-                        f"{name}: {counted.flops():.0f}, not {flops:.0f} ({source}); unknown: {unknown[:3]}", flush=True
-                    )
+                    print(f"{name}: {counted.flops():.0f}, not {flops:.0f} ({source}); unknown: {unknown[:3]}", flush=True)
                 rows[-1]["unknown"] = len(unknown)
             except Exception as error:
                 wrong += 1

@@ -44,12 +44,11 @@ class Written(unittest.TestCase):
     """Without PyTorch."""
 
     def test_the_program_reads_what_was_counted(self):
-        counts = SimpleNamespace(
-            work={("forward", "up", "linear"): Work(32768, 32768, 5632, 66048), ("forward", "up", ""): Work(256, 0, 1024, 1024),
-                  ("forward", "at", "attention"): Work(16384, 16384, 2048, 33792, attention=16384, masked=7168),
-                  ("backward", "up", "linear"): Work(65536, 65536, 12288, 140000)},
-            outputs={"up": [2, 4, 32]}, kinds={"up": "linear"}, parameters={"up": 2048}, left_out={"tower": 7}, stored=4096.0, inputs=64.0,
-            kept=3000.0, caches=0.0, working=500.0, forward_working=200.0, largest=150.0)
+        counts = SimpleNamespace(work={("forward", "up", "linear"): Work(32768, 32768, 5632, 66048), ("forward", "up", ""): Work(256, 0, 1024, 1024),
+                                       ("forward", "at", "attention"): Work(16384, 16384, 2048, 33792, attention=16384, masked=7168),
+                                       ("backward", "up", "linear"): Work(65536, 65536, 12288, 140000)}, outputs={"up": [2, 4, 32]},
+                                 kinds={"up": "linear"}, parameters={"up": 2048}, left_out={"tower": 7}, stored=4096.0, inputs=64.0, kept=3000.0,
+                                 caches=0.0, working=500.0, forward_working=200.0, largest=150.0)
         point = {"model": "made", "batch": "2", "precision": "bf16", "optimizer": "adamw", "tokens": "4", "phase": "train"}
         made = Estimated(point, counts, [], ["h100"])
         self.assertEqual((2048, 114688, 49152, 107520), (made.parameters, made.flops, made.forward_flops, made.executed_flops))
@@ -139,8 +138,8 @@ class OfTransformers(unittest.TestCase):
         attention = made.counts.work[("forward", "model.layers.0.self_attn", "attention")]
         self.assertEqual((4 * 32 * 64, 4 * (2 * 64 + 2 * 32 * 32)), (attention.contraction_flops, attention.compulsory))
         self.assertEqual(4 * 2 * 32 * 32, made.counts.caches)
-        self.assertEqual(4 * 1 * 64, of_config(keys, tokens=1, phase="decode").counts.work[
-            ("forward", "model.layers.0.self_attn", "attention")].contraction_flops)
+        self.assertEqual(4 * 1 * 64, of_config(keys, tokens=1,
+                                               phase="decode").counts.work[("forward", "model.layers.0.self_attn", "attention")].contraction_flops)
 
     def test_quantized_weights_are_read_as_they_are_stored(self):
         keys = {"model_type": "llama", "hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 4, "num_hidden_layers": 1,
@@ -154,8 +153,8 @@ class OfTransformers(unittest.TestCase):
         self.assertEqual(2 * 256 * 512, up.flops)
 
     def test_a_head_other_than_of_tokens_and_parts_without_inputs(self):
-        keys = {"model_type": "qwen3", "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2,
-                "head_dim": 16, "num_hidden_layers": 1, "vocab_size": 100, "tie_word_embeddings": True}
+        keys = {"model_type": "qwen3", "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,
+                "num_hidden_layers": 1, "vocab_size": 100, "tie_word_embeddings": True}
         with_head = of_config({**keys, "architectures": ["Qwen3ForCausalLM"]}, tokens=8, phase="forward")
         without = of_config({**keys, "architectures": ["Qwen3Model"]}, tokens=8, phase="forward")
         self.assertEqual(2 * 8 * 64 * 100, with_head.forward_flops - without.forward_flops)

@@ -15,8 +15,7 @@ from roof import folder
 
 MACHINE = {"name": "made", "cpu_model": "a \"quoted\" one", "cores": 2, "threads": 2,
            "devices": [{"name": "cpu", "kind": "cpu", "model": "x",
-                        "levels": [{"name": "L1", "capacity_bytes": 32768, "instances": 2, "shared_by_threads": 1}]}],
-           "versions": {"pytorch": "2"}}
+                        "levels": [{"name": "L1", "capacity_bytes": 32768, "instances": 2, "shared_by_threads": 1}]}], "versions": {"pytorch": "2"}}
 POINT = {"model": "mine", "batch": "8", "precision": "fp32", "data": "pytorch", "threads": "2"}
 
 
@@ -24,15 +23,14 @@ def row():
     def times(what, value):
         return {f"{what}_{end}_s": value for end in ("median", "low", "high")}
 
-    return {"id": folder.identity("pytorch", "cpu", POINT), "bench": "pytorch", "role": "step", "device": "cpu", **POINT,
-            "status": "ok", **times("launch", 0.4), "samples": 1, **times("forward", 0.3), **times("backward", 0.1),
-            "flops": 4e9, "compulsory_bytes": 1e8, "no_reuse_bytes": 2e8,
-            "work_known": "analytic", "remarks": "one, two"}
+    return {"id": folder.identity("pytorch", "cpu", POINT), "bench": "pytorch", "role": "step", "device": "cpu", **POINT, "status": "ok",
+            **times("launch", 0.4), "samples": 1, **times("forward", 0.3), **times("backward", 0.1), "flops": 4e9, "compulsory_bytes": 1e8,
+            "no_reuse_bytes": 2e8, "work_known": "analytic", "remarks": "one, two"}
 
 
 def layer(name, phase):
-    return {"layer": name, "kind": "convolution", "phase": phase, "time_median_s": 0.1, "time_low_s": 0.1, "time_high_s": 0.1,
-            "samples": 5, "flops": 2e9, "compulsory_bytes": 5e7, "no_reuse_bytes": 1e8, "work_known": "analytic"}
+    return {"layer": name, "kind": "convolution", "phase": phase, "time_median_s": 0.1, "time_low_s": 0.1, "time_high_s": 0.1, "samples": 5,
+            "flops": 2e9, "compulsory_bytes": 5e7, "no_reuse_bytes": 1e8, "work_known": "analytic"}
 
 
 def write_at_once(place, number, barrier, said, replace):
@@ -77,8 +75,8 @@ class Folder(unittest.TestCase):
 
     def test_it_is_read_by_the_report_with_its_step_and_its_layers(self):
         self.write()
-        done = subprocess.run([os.environ["ROOF_PROGRAM"], "report", self.folder, "--data", self.folder / "data"],
-                              capture_output=True, text=True, check=False, cwd=self.folder, timeout=120)
+        done = subprocess.run([os.environ["ROOF_PROGRAM"], "report", self.folder, "--data", self.folder / "data"], capture_output=True, text=True,
+                              check=False, cwd=self.folder, timeout=120)
         self.assertEqual((0, ""), (done.returncode, done.stderr))
         self.assertIn("mine", done.stdout)
         self.assertIn("400 ms", done.stdout)
@@ -167,8 +165,8 @@ class Folder(unittest.TestCase):
             shutil.rmtree(self.folder)
 
     def test_each_rank_has_its_folder(self):
-        nothing = dict.fromkeys(("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-                                 "PMI_RANK", "PMI_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS"), "")
+        nothing = dict.fromkeys(("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK",
+                                 "PMI_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS"), "")
         for variables, name in (({}, "mine"), ({"RANK": "0", "WORLD_SIZE": "4"}, "mine"), ({"RANK": "3", "WORLD_SIZE": "4"}, "mine-rank3"),
                                 ({"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0"}, "mine"), ({"RANK": "x", "WORLD_SIZE": "4"}, "mine"),
                                 ({"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, "mine-rank1"), ({"RANK": "2"}, "mine"),

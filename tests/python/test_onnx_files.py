@@ -50,9 +50,7 @@ class Files(unittest.TestCase):
                 for name, parameters, flops in list(csv.reader(rows))[1:]:
                     for batch in (1, 8):
                         found = network.read(OF_MODELS / f"{name}.onnx", batch)
-                        self.assertEqual(
-                            (int(parameters), batch * float(flops)), (found.parameters, found.flops()), name
-                        )
+                        self.assertEqual((int(parameters), batch * float(flops)), (found.parameters, found.flops()), name)
 
     def test_weights_are_stored_in_their_own_bytes(self):
         with zipfile.ZipFile(DATA / "onnx_kinds.zip") as files:
@@ -73,9 +71,7 @@ class Damaged(unittest.TestCase):
                 del content[chance.randrange(len(content)) :]
             for _ in range(chance.randrange(1, 6)):
                 at = chance.randrange(len(content) + 1)
-                content[at : at + chance.randrange(3)] = bytes(
-                    chance.choice((0, 1, 8, 127, 255)) for _ in range(chance.randrange(3))
-                )
+                content[at : at + chance.randrange(3)] = bytes(chance.choice((0, 1, 8, 127, 255)) for _ in range(chance.randrange(3)))
             try:
                 read(bytes(content), chance.choice((1, 2)))
             except InputError as error:
@@ -85,25 +81,10 @@ class Damaged(unittest.TestCase):
         doubled = [node("Concat", [f"l{k}", f"l{k}"], f"l{k + 1}", axis=0) for k in range(40)]
         with self.assertRaisesRegex(InputError, "a tensor cannot be of"):
             read(made([*doubled, node("Reshape", ["x", "l40"], "r"), node("Relu", ["r"], "y")], [numbers("l0", [1])]))
-        calls = [
-            helper.make_function(
-                "custom",
-                f"F{k}",
-                ["a"],
-                ["c"],
-                [helper.make_node(f"F{k + 1}", [a], [b], domain="custom") for a, b in ("ab", "bc")],
-                [helper.make_opsetid("custom", 1)],
-            )
-            for k in range(30)
-        ]
-        calls.append(
-            helper.make_function(
-                "custom", "F30", ["a"], ["c"], [helper.make_node("Relu", ["a"], ["c"])], [helper.make_opsetid("", 17)]
-            )
-        )
-        with unittest.mock.patch("roof.onnx_reading.walk.MOST_OPERATORS", 500), self.assertRaisesRegex(
-            InputError, "has more than 500 operators"
-        ):
+        calls = [helper.make_function("custom", f"F{k}", ["a"], ["c"], [helper.make_node(f"F{k + 1}", [a], [b], domain="custom") for a,
+                                                                        b in ("ab", "bc")], [helper.make_opsetid("custom", 1)]) for k in range(30)]
+        calls.append(helper.make_function("custom", "F30", ["a"], ["c"], [helper.make_node("Relu", ["a"], ["c"])], [helper.make_opsetid("", 17)]))
+        with unittest.mock.patch("roof.onnx_reading.walk.MOST_OPERATORS", 500), self.assertRaisesRegex(InputError, "has more than 500 operators"):
             read(made([node("F0", ["x"], "y", "custom")], functions=calls))
 
     def test_other_files_are_refused(self):
@@ -120,21 +101,12 @@ class Command(unittest.TestCase):
         environment = {**os.environ, "ROOF_PYTHON": sys.executable}
         with tempfile.TemporaryDirectory() as scratch, zipfile.ZipFile(DATA / "onnx_kinds.zip") as files:
             files.extract(name, scratch)
-            return subprocess.run(
-                [os.environ["ROOF_PROGRAM"], "estimate", name, *words],
-                cwd=scratch,
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            return subprocess.run([os.environ["ROOF_PROGRAM"], "estimate", name, *words], cwd=scratch, env=environment, capture_output=True,
+                                  text=True, check=False)
 
     def test_an_estimate_has_the_counts_of_the_file(self):
         document = json.loads(self.estimate("if.onnx", "--batch", "1", "--json").stdout)
-        self.assertEqual(
-            (2634, 1180288, False),
-            (document["parameters"], document["flops"]["forward"], document["flops"]["is_lower_bound"]),
-        )
+        self.assertEqual((2634, 1180288, False), (document["parameters"], document["flops"]["forward"], document["flops"]["is_lower_bound"]))
         placed = self.estimate("qdq_int8.onnx", "--batch", "1,2", "--phase", "forward", "--on", "h100", "--json")
         first, second = json.loads(placed.stdout)["estimates"]
         self.assertEqual((3244672, 2 * 3244672), (first["flops"]["forward"], second["flops"]["forward"]))
@@ -144,21 +116,17 @@ class Command(unittest.TestCase):
         shown = self.estimate("loop_scripted.onnx", "--batch", "2").stdout
         self.assertIn("Loop at '/Loop'", shown)
         self.assertRegex(shown, "forward +≥ ")
-        self.assertIn(
-            "times are lower bounds", self.estimate("loop_scripted.onnx", "--batch", "2", "--on", "h100").stdout
-        )
+        self.assertIn("times are lower bounds", self.estimate("loop_scripted.onnx", "--batch", "2", "--on", "h100").stdout)
         document = json.loads(self.estimate("loop_scripted.onnx", "--batch", "2", "--json").stdout)
         self.assertTrue(document["flops"]["is_lower_bound"])
         self.assertNotIn("≥", self.estimate("loop_scripted.onnx", "--batch", "2", "--size", "n=6").stdout)
 
     def test_what_a_user_can_mend_is_one_sentence(self):
-        for words, sentence in (
-            (["--batch", "4"], "give it one: --size N=N"),
-            (["--batch", "4", "--size", "T=20,N=4,k=2"], "leaves no axis 'k' open"),
-            (["--batch", "4", "--size", "T"], "not a whole number"),
-            (["--batch", "4", "--phase", "decode"], "--phase train or forward"),
-            (["--batch", "4", "--precision", "fp7"], "unknown precision 'fp7'"),
-        ):
+        for words, sentence in ((["--batch", "4"], "give it one: --size N=N"),
+                                (["--batch", "4", "--size", "T=20,N=4,k=2"], "leaves no axis 'k' open"),
+                                (["--batch", "4", "--size", "T"], "not a whole number"),
+                                (["--batch", "4", "--phase", "decode"], "--phase train or forward"),
+                                (["--batch", "4", "--precision", "fp7"], "unknown precision 'fp7'")):
             done = self.estimate("lstm_time_first.onnx", *words)
             self.assertEqual(2, done.returncode)
             self.assertIn(sentence, done.stderr)

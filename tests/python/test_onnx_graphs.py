@@ -26,27 +26,16 @@ class WithinGraphs(unittest.TestCase):
         product = self.body([node("MatMul", ["x", "w"], "a")], [], ["a"])
         twice = self.body([node("MatMul", ["x", "w"], "b"), node("MatMul", ["b", "w"], "c2")], [], ["c2"])
         one = 2 * 3 * 8 * 8 * 8
-        self.assertEqual(
-            (one, []), (read(self.branched(product, product)).flops(), read(self.branched(product, product)).unknown())
-        )
+        self.assertEqual((one, []), (read(self.branched(product, product)).flops(), read(self.branched(product, product)).unknown()))
         found = read(self.branched(product, twice))
         self.assertEqual((one, ["choice"]), (found.flops(), [made_of.name for made_of in found.unknown()]))
         chosen = [node("Shape", ["x"], "s"), node("Gather", ["s", "zero"], "n"), node("Equal", ["n", "batch"], "c")]
-        self.assertEqual(
-            (one, []),
-            (
-                read(self.branched(product, twice, chosen)).flops(),
-                read(self.branched(product, twice, chosen)).unknown(),
-            ),
-        )
+        self.assertEqual((one, []), (read(self.branched(product, twice, chosen)).flops(), read(self.branched(product, twice, chosen)).unknown()))
         self.assertEqual(2 * 2 * one, read(self.branched(product, twice, chosen), 2).flops())
 
     def looped(self, trips, condition="", body_condition="going"):
-        body = self.body(
-            [node("MatMul", ["state", "w"], "next"), node("Identity", [body_condition], "go")],
-            ["k", "going", "state"],
-            ["go", "next", "next"],
-        )
+        body = self.body([node("MatMul", ["state", "w"], "next"), node("Identity", [body_condition], "go")], ["k", "going", "state"],
+                         ["go", "next", "next"])
         loop = helper.make_node("Loop", ["trips", condition, "x"], ["last", "all"], name="loop", body=body)
         held = [weights("w", 8, 8)] + ([numbers("trips", trips)] if trips is not None else [])
         more = [] if trips is not None else [helper.make_tensor_value_info("trips", TensorProto.INT64, [])]
@@ -59,76 +48,35 @@ class WithinGraphs(unittest.TestCase):
             self.assertEqual((trips * one, 64, []), (found.flops(), found.parameters, found.unknown()))
             self.assertEqual((trips, 1, 3, 8, 8), of_kind(found, "Neg").output)
         unknown = read(self.looped(None))
-        self.assertEqual(
-            (0, 64, {"loop"}),
-            (unknown.flops(), unknown.parameters, {made_of.name for made_of in unknown.unknown()} - {"at y"}),
-        )
-        self.assertEqual(
-            (5 * one, []), (read(self.looped(None), trips=5).flops(), read(self.looped(None), trips=5).unknown())
-        )
+        self.assertEqual((0, 64, {"loop"}), (unknown.flops(), unknown.parameters, {made_of.name for made_of in unknown.unknown()} - {"at y"}))
+        self.assertEqual((5 * one, []), (read(self.looped(None), trips=5).flops(), read(self.looped(None), trips=5).unknown()))
 
     def test_a_loop_that_may_end_early_is_a_lower_bound(self):
-        body = self.body(
-            [
-                node("MatMul", ["state", "w"], "next"),
-                node("ReduceSum", ["next"], "sum", keepdims=0),
-                node("Greater", ["sum", "most"], "go"),
-            ],
-            ["k", "going", "state"],
-            ["go", "next"],
-            [onnx.TensorProto(name="most", data_type=1)],
-        )
+        body = self.body([node("MatMul", ["state", "w"], "next"), node("ReduceSum", ["next"], "sum", keepdims=0),
+                          node("Greater", ["sum", "most"], "go")], ["k", "going", "state"], ["go", "next"],
+                         [onnx.TensorProto(name="most", data_type=1)])
         loop = helper.make_node("Loop", ["trips", "", "x"], ["y"], name="loop", body=body)
         found = read(made([loop], [weights("w", 8, 8), numbers("trips", 4)]))
         self.assertEqual((2 * 3 * 8 * 8 * 8, ["loop"]), (found.flops(), [one.name for one in found.unknown()]))
 
     def test_a_scan_runs_once_for_each_row(self):
-        body = self.body(
-            [
-                node("MatMul", ["row", "w"], "made"),
-                node("Add", ["state", "made"], "next"),
-                node("Identity", ["made"], "kept"),
-            ],
-            ["state", "row"],
-            ["next", "kept"],
-        )
-        scan = helper.make_node(
-            "Scan", ["begin", "x"], ["last", "rows"], name="scan", body=body, num_scan_inputs=1, scan_input_axes=[1]
-        )
+        body = self.body([node("MatMul", ["row", "w"], "made"), node("Add", ["state", "made"], "next"), node("Identity", ["made"], "kept")],
+                         ["state", "row"], ["next", "kept"])
+        scan = helper.make_node("Scan", ["begin", "x"], ["last", "rows"], name="scan", body=body, num_scan_inputs=1, scan_input_axes=[1])
         found = read(made([scan, node("Neg", ["rows"], "y")], [weights("w", 8, 8), weights("begin", 1, 8, 8)]))
-        self.assertEqual(
-            (3 * 2 * 8 * 8 * 8, (3, 1, 8, 8), []), (found.flops(), of_kind(found, "Neg").output, found.unknown())
-        )
+        self.assertEqual((3 * 2 * 8 * 8 * 8, (3, 1, 8, 8), []), (found.flops(), of_kind(found, "Neg").output, found.unknown()))
 
     def test_functions_are_entered_with_their_attributes(self):
         product = helper.make_node("Gemm", ["a", "b"], ["c"], name="product")
         product.attribute.add(name="transB", ref_attr_name="turned", type=onnx.AttributeProto.INT)
-        inner = helper.make_function(
-            "custom", "Layer", ["a", "b"], ["c"], [product], [helper.make_opsetid("", 17)], ["turned"]
-        )
-        outer = helper.make_function(
-            "custom",
-            "Twice",
-            ["a", "b"],
-            ["e"],
-            [
-                helper.make_node("Layer", ["a", "b"], ["d"], domain="custom", turned=1),
-                helper.make_node("Layer", ["d", "b"], ["e"], domain="custom", turned=0),
-            ],
-            [helper.make_opsetid("", 17), helper.make_opsetid("custom", 1)],
-        )
-        found = read(
-            made([node("Twice", ["x", "w"], "y", "custom")], [weights("w", 20, 8)], [8], functions=[inner, outer]), 4
-        )
+        inner = helper.make_function("custom", "Layer", ["a", "b"], ["c"], [product], [helper.make_opsetid("", 17)], ["turned"])
+        outer = helper.make_function("custom", "Twice", ["a", "b"], ["e"], [helper.make_node("Layer", ["a", "b"], ["d"], domain="custom", turned=1),
+                                                                            helper.make_node("Layer", ["d", "b"], ["e"], domain="custom", turned=0)],
+                                     [helper.make_opsetid("", 17), helper.make_opsetid("custom", 1)])
+        found = read(made([node("Twice", ["x", "w"], "y", "custom")], [weights("w", 20, 8)], [8], functions=[inner, outer]), 4)
         self.assertEqual((2 * 2 * 4 * 8 * 20, 160), (found.flops(), found.parameters))
-        endless = helper.make_function(
-            "custom",
-            "Layer",
-            ["a"],
-            ["b"],
-            [helper.make_node("Layer", ["a"], ["b"], domain="custom")],
-            [helper.make_opsetid("custom", 1)],
-        )
+        endless = helper.make_function("custom", "Layer", ["a"], ["b"], [helper.make_node("Layer", ["a"], ["b"], domain="custom")],
+                                       [helper.make_opsetid("custom", 1)])
         with self.assertRaisesRegex(InputError, "calls itself"):
             read(made([node("Layer", ["x"], "y", "custom")], functions=[endless]))
 

@@ -31,18 +31,12 @@ def node(operation, inputs, output, domain="", **attributes):
     return helper.make_node(operation, inputs, [output], name=f"at {output}", domain=domain, **attributes)
 
 
-def made(
-    nodes, held=(), extents=(3, 8, 8), last="y", version=17, more=(), kind=TensorProto.FLOAT, functions=(), told=()
-):
+def made(nodes, held=(), extents=(3, 8, 8), last="y", version=17, more=(), kind=TensorProto.FLOAT, functions=(), told=()):
     """A network of one input x, whose first extent is open, and one output."""
     graph = onnx.GraphProto(name="g", node=nodes, initializer=held, value_info=told)
     graph.input.extend([helper.make_tensor_value_info("x", kind, ["batch", *extents]), *more])
     graph.output.append(onnx.ValueInfoProto(name=last))
-    domains = [
-        helper.make_opsetid("", version),
-        helper.make_opsetid("com.microsoft", 1),
-        helper.make_opsetid("custom", 1),
-    ]
+    domains = [helper.make_opsetid("", version), helper.make_opsetid("com.microsoft", 1), helper.make_opsetid("custom", 1)]
     model = helper.make_model(graph, opset_imports=domains)
     if functions:
         model.functions.extend(functions)
@@ -74,11 +68,7 @@ class ByHand(unittest.TestCase):
             self.assertEqual(forward * 2 * 64, read(model, 2).operators[0].forward.flops, operation)
 
     def test_a_perceptron_on_vectors(self):
-        model = made(
-            [node("MatMul", ["x", "w"], "product"), node("Add", ["product", "b"], "y")],
-            [weights("w", 784, 10), weights("b", 10)],
-            [784],
-        )
+        model = made([node("MatMul", ["x", "w"], "product"), node("Add", ["product", "b"], "y")], [weights("w", 784, 10), weights("b", 10)], [784])
         for batch, size in ((8, 4), (8, 2), (1, 4)):
             found = read(model, batch, size)
             self.assertEqual((7850, size * batch * 784), (found.parameters, found.inputs))
@@ -95,21 +85,12 @@ class ByHand(unittest.TestCase):
         model = made([node("MatMul", ["x", "w"], "y")], [weights("w", 784, 10)], [784])
         model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 2
         product = read(model, 8).operators[0]
-        self.assertEqual(
-            (2 * 8 * 7840, 4 * (8 * 784 + 7840 + 8 * 10)), (product.forward.flops, product.forward.compulsory)
-        )
+        self.assertEqual((2 * 8 * 7840, 4 * (8 * 784 + 7840 + 8 * 10)), (product.forward.flops, product.forward.compulsory))
         self.assertEqual(4 * (8 * 10 + 8 * 784 + 7840), product.of_weights.compulsory)
 
     def test_attention_counts_all_pairs_and_as_masked_those_that_its_mask_leaves_out(self):
-        model = made(
-            [
-                node("MatMul", ["x", "k"], "keys"),
-                node("Attention", ["x", "keys", "keys"], "y", q_num_heads=6, kv_num_heads=2, is_causal=1),
-            ],
-            [weights("k", 48, 16)],
-            [6, 48],
-            version=23,
-        )
+        model = made([node("MatMul", ["x", "k"], "keys"), node("Attention", ["x", "keys", "keys"], "y", q_num_heads=6, kv_num_heads=2, is_causal=1)],
+                     [weights("k", 48, 16)], [6, 48], version=23)
         attention = of_kind(read(model), "Attention")
         self.assertEqual((1, 6, 48), attention.output)
         self.assertEqual(2 * 6 * 36 * (8 + 8), attention.forward.flops)
@@ -118,21 +99,8 @@ class ByHand(unittest.TestCase):
         self.assertEqual(2 * attention.forward.flops, of_kind(read(model, 2), "Attention").forward.flops)
 
     def test_a_window_of_grouped_queries_reaches_back_from_the_last(self):
-        model = made(
-            [
-                node(
-                    "GroupQueryAttention",
-                    ["x", "x", "x"],
-                    "y",
-                    "com.microsoft",
-                    num_heads=2,
-                    kv_num_heads=2,
-                    local_window_size=3,
-                )
-            ],
-            [],
-            [5, 16],
-        )
+        model = made([node("GroupQueryAttention", ["x", "x", "x"], "y", "com.microsoft", num_heads=2, kv_num_heads=2, local_window_size=3)], [],
+                     [5, 16])
         attention = read(model).operators[0]
         self.assertEqual(2 * 2 * 25 * 16, attention.forward.flops)
         self.assertEqual(2 * 2 * (25 - 12) * 16, attention.forward.masked)  # of five queries 1, 2, 3, 3, 3 keys
@@ -140,14 +108,7 @@ class ByHand(unittest.TestCase):
     def shape(self, operation, extents, *lists, version=17, **attributes):
         names = [f"n{k}" if one is not None else "" for k, one in enumerate(lists)]
         held = [numbers(name, one) for name, one in zip(names, lists) if name]
-        found = read(
-            made(
-                [node(operation, ["x", *names], "made", **attributes), node("Neg", ["made"], "y")],
-                held,
-                extents,
-                version=version,
-            )
-        )
+        found = read(made([node(operation, ["x", *names], "made", **attributes), node("Neg", ["made"], "y")], held, extents, version=version))
         return of_kind(found, "Neg").output[1:]
 
     def test_shapes_follow_from_each_operator(self):
@@ -164,9 +125,7 @@ class ByHand(unittest.TestCase):
         self.assertEqual((2, 1, 1), self.shape("GlobalAveragePool", [2, 3, 4]))
         self.assertEqual((2, 6, 8), self.shape("DepthToSpace", [8, 3, 4], blocksize=2))
         self.assertEqual((2, 3, 3), self.shape("MaxPool", [2, 7, 6], kernel_shape=[3, 1], strides=[2, 2], ceil_mode=1))
-        self.assertEqual(
-            (2, 4, 3), self.shape("MaxPool", [2, 7, 6], kernel_shape=[3, 1], strides=[2, 2], auto_pad="SAME_UPPER")
-        )
+        self.assertEqual((2, 4, 3), self.shape("MaxPool", [2, 7, 6], kernel_shape=[3, 1], strides=[2, 2], auto_pad="SAME_UPPER"))
         self.assertEqual((5,), self.shape("Slice", [9], [8], [-20], [1], [-2]))
         self.assertEqual((2, 3), self.shape("Gather", [4, 3], [1, 2], axis=1))
 
@@ -185,65 +144,33 @@ class ByHand(unittest.TestCase):
             numbers("back", [-1]),
             numbers("all", [-1]),
         ]  # left, right, top, bottom, …
-        nodes = [
-            node("Reshape", ["pads", "pairs"], "rows"),
-            node("Slice", ["rows", "last", "before", "axis", "back"], "turned"),
-            node("Transpose", ["turned"], "columns", perm=[1, 0]),
-            node("Reshape", ["columns", "all"], "list"),
-            node("Pad", ["x", "list"], "y"),
-        ]
+        nodes = [node("Reshape", ["pads", "pairs"], "rows"), node("Slice", ["rows", "last", "before", "axis", "back"], "turned"),
+                 node("Transpose", ["turned"], "columns", perm=[1, 0]), node("Reshape", ["columns", "all"], "list"), node("Pad", ["x", "list"], "y")]
         self.assertEqual((1, 3, 8 + 3 + 4, 8 + 1 + 2), of_kind(read(made(nodes, held)), "Pad").output)
 
     def test_a_shape_that_the_file_computes_from_its_inputs(self):
-        nodes = [
-            node("Shape", ["x"], "s"),
-            node("Gather", ["s", "second"], "n"),
-            node("Div", ["n", "two"], "half"),
-            node("Concat", ["one", "half", "rest"], "to", axis=0),
-            node("Cast", ["to"], "floats", to=TensorProto.FLOAT),
-            node("Floor", ["floats"], "floor"),
-            node("Cast", ["floor"], "whole", to=TensorProto.INT64),
-            node("Reshape", ["x", "whole"], "r"),
-            node("Relu", ["r"], "y"),
-        ]
+        nodes = [node("Shape", ["x"], "s"), node("Gather", ["s", "second"], "n"), node("Div", ["n", "two"], "half"),
+                 node("Concat", ["one", "half", "rest"], "to", axis=0), node("Cast", ["to"], "floats", to=TensorProto.FLOAT),
+                 node("Floor", ["floats"], "floor"), node("Cast", ["floor"], "whole", to=TensorProto.INT64), node("Reshape", ["x", "whole"], "r"),
+                 node("Relu", ["r"], "y")]
         held = [numbers("second", [1]), numbers("two", [2]), numbers("one", [0]), numbers("rest", [-1])]
         self.assertEqual((1, 4, 16), of_kind(read(made(nodes, held, [8, 8])), "Relu").output)
 
     def test_windows_that_are_not_square_or_turned_round_have_their_products(self):
-        nodes = [
-            node("Conv", ["x", "c"], "map", pads=[0, 3, 0, 3]),
-            node("ConvTranspose", ["map", "t"], "y", strides=[2, 2]),
-        ]
+        nodes = [node("Conv", ["x", "c"], "map", pads=[0, 3, 0, 3]), node("ConvTranspose", ["map", "t"], "y", strides=[2, 2])]
         found = read(made(nodes, [weights("c", 8, 3, 1, 7), weights("t", 8, 4, 2, 2)], [3, 17, 9]))
         self.assertEqual(2 * 8 * 17 * 9 * 3 * 7, of_kind(found, "Conv").forward.flops)
-        self.assertEqual(
-            ((1, 4, 34, 18), 2 * 8 * 17 * 9 * 4 * 4),
-            (of_kind(found, "ConvTranspose").output, of_kind(found, "ConvTranspose").forward.flops),
-        )
+        self.assertEqual(((1, 4, 34, 18), 2 * 8 * 17 * 9 * 4 * 4),
+                         (of_kind(found, "ConvTranspose").output, of_kind(found, "ConvTranspose").forward.flops))
         self.assertEqual(8 * 21 + 8 * 16, found.parameters)
-        for attributes, extent in (
-            ({"output_shape": [33, 17]}, (33, 17)),
-            ({"auto_pad": "SAME_LOWER"}, (34, 18)),
-            ({"output_padding": [1, 0]}, (35, 18)),
-        ):
-            turned = made(
-                [node("ConvTranspose", ["x", "t"], "y", strides=[2, 2], **attributes)],
-                [weights("t", 3, 4, 2, 2)],
-                [3, 17, 9],
-            )
+        for attributes, extent in (({"output_shape": [33, 17]}, (33, 17)), ({"auto_pad": "SAME_LOWER"}, (34, 18)),
+                                   ({"output_padding": [1, 0]}, (35, 18))):
+            turned = made([node("ConvTranspose", ["x", "t"], "y", strides=[2, 2], **attributes)], [weights("t", 3, 4, 2, 2)], [3, 17, 9])
             self.assertEqual((1, 4, *extent), read(turned).operators[0].output)
 
     def test_shared_weights_count_once_and_an_open_axis_is_asked_for_by_its_name(self):
-        model = made(
-            [
-                node("Gather", ["table", "x"], "embedded"),
-                node("Transpose", ["table"], "turned"),
-                node("MatMul", ["embedded", "turned"], "y"),
-            ],
-            [weights("table", 50, 16)],
-            ["sequence"],
-            kind=TensorProto.INT64,
-        )
+        model = made([node("Gather", ["table", "x"], "embedded"), node("Transpose", ["table"], "turned"),
+                      node("MatMul", ["embedded", "turned"], "y")], [weights("table", 50, 16)], ["sequence"], kind=TensorProto.INT64)
         self.refused("axis 1 of its input 'x' has no number; give it one: --size sequence=N", model)
         self.refused("it leaves no axis 'width' open", model, sequence=7, width=3)
         found = read(model, sequence=7)
@@ -251,9 +178,7 @@ class ByHand(unittest.TestCase):
         self.assertEqual(
             4 * 2 * 7 * 16, of_kind(found, "Gather").forward.compulsory
         )  # what it reads of the table, and its result
-        self.assertEqual(
-            (2 * 7 * 16 * 50, 0), (of_kind(found, "MatMul").forward.flops, of_kind(found, "MatMul").parameters)
-        )
+        self.assertEqual((2 * 7 * 16 * 50, 0), (of_kind(found, "MatMul").forward.flops, of_kind(found, "MatMul").parameters))
         del model.graph.input[0].type.tensor_type.shape.dim[1:]
         model.graph.input[0].type.tensor_type.shape.dim.add()
         self.refused("--size x.1=N", model)
@@ -269,25 +194,16 @@ class ByHand(unittest.TestCase):
             self.assertEqual(of_state + (of_input if trains_before else 0), counted.of_inputs.flops)
 
     def test_the_last_states_of_a_recurrent_layer_have_a_shape_that_the_file_need_not_give(self):
-        cells = helper.make_node(
-            "GRU", ["x", "w", "r"], ["", "last"], name="cells", hidden_size=4, direction="bidirectional"
-        )
-        found = network_of_one_step(
-            made([cells, node("Neg", ["last"], "y")], [weights("w", 2, 12, 8), weights("r", 2, 12, 4)], [3, 8])
-        )
+        cells = helper.make_node("GRU", ["x", "w", "r"], ["", "last"], name="cells", hidden_size=4, direction="bidirectional")
+        found = network_of_one_step(made([cells, node("Neg", ["last"], "y")], [weights("w", 2, 12, 8), weights("r", 2, 12, 4)], [3, 8]))
         self.assertEqual(2 * 3 * 2 * (12 * 8 + 12 * 4), of_kind(found, "GRU").forward.flops)
         self.assertEqual((2, 3, 4), of_kind(found, "Neg").output)
 
     def test_gradients_of_inputs_read_no_input_where_the_operator_is_linear_in_it(self):
         held = [weights("first", 5, 3, 1, 1), weights("w", 5, 5, 3, 3), weights("b", 5)]
-        nodes = [
-            node("Conv", ["x", "first"], "before"),
-            node("Conv", ["before", "w", "b"], "map", pads=[1, 1, 1, 1]),
-            node("Add", ["map", "before"], "sum"),
-            node("Tanh", ["sum"], "bent"),
-            node("MatMul", ["map", "bent"], "scores"),
-            node("GlobalAveragePool", ["scores"], "y"),
-        ]
+        nodes = [node("Conv", ["x", "first"], "before"), node("Conv", ["before", "w", "b"], "map", pads=[1, 1, 1, 1]),
+                 node("Add", ["map", "before"], "sum"), node("Tanh", ["sum"], "bent"), node("MatMul", ["map", "bent"], "scores"),
+                 node("GlobalAveragePool", ["scores"], "y")]
         found, size = read(made(nodes, held), 2), 2 * 5 * 8 * 8
 
         def backward(one):
@@ -314,34 +230,22 @@ class ByHand(unittest.TestCase):
 
     def test_shapes_that_do_not_fit_are_refused_with_the_operator(self):
         self.refused("has more than 2\\^62 values", made([node("Relu", ["x"], "y")], (), [1 << 30, 1 << 30, 1 << 30]))
-        self.refused(
-            "MaxPool at 'at y' has strides of 0x1",
-            made([node("MaxPool", ["x"], "y", kernel_shape=[2, 2], strides=[0, 1])]),
-        )
-        self.refused(
-            "MatMul at 'at y' of 1x3x4 and 5x4: ", made([node("MatMul", ["x", "w"], "y")], [weights("w", 5, 4)], [3, 4])
-        )
+        self.refused("MaxPool at 'at y' has strides of 0x1", made([node("MaxPool", ["x"], "y", kernel_shape=[2, 2], strides=[0, 1])]))
+        self.refused("MatMul at 'at y' of 1x3x4 and 5x4: ", made([node("MatMul", ["x", "w"], "y")], [weights("w", 5, 4)], [3, 4]))
 
     def test_a_file_that_has_the_batch_of_its_export_in_a_shape_is_scaled(self):
-        model = made(
-            [node("Reshape", ["x", "to"], "flat"), node("MatMul", ["flat", "w"], "y")],
-            [numbers("to", [1, 192]), weights("w", 192, 10)],
-        )
+        model = made([node("Reshape", ["x", "to"], "flat"), node("MatMul", ["flat", "w"], "y")], [numbers("to", [1, 192]), weights("w", 192, 10)])
         self.assertEqual(8 * 2 * 1920, read(model, 8).flops())
 
     def test_standard_functions_keep_the_shape_without_value_info(self):
         for operation in ("Atan", "Acos", "Sinh", "Hardmax", "Shrink", "Bernoulli", "RandomNormalLike"):
-            found = read(
-                made([node(operation, ["x"], "made"), node("MatMul", ["made", "w"], "y")], [weights("w", 8, 10)])
-            )
+            found = read(made([node(operation, ["x"], "made"), node("MatMul", ["made", "w"], "y")], [weights("w", 8, 10)]))
             self.assertEqual((2 * 3 * 8 * 8 * 10, []), (found.flops(), found.unknown()), operation)
 
     def test_einsum_counts_its_products_two_by_two(self):
         def flops(equation, *shapes):
             held = [weights(f"w{k}", *shape) for k, shape in enumerate(shapes[1:])]
-            model = made(
-                [node("Einsum", ["x", *(one.name for one in held)], "y", equation=equation)], held, shapes[0][1:]
-            )
+            model = made([node("Einsum", ["x", *(one.name for one in held)], "y", equation=equation)], held, shapes[0][1:])
             return read(model, shapes[0][0]).operators[0].forward.flops
 
         self.assertEqual(2 * 3 * 4 * 5 * 6, flops("bij,bjk->bik", (3, 4, 5), (3, 5, 6)))

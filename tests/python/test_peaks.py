@@ -46,8 +46,8 @@ class Peaks(unittest.TestCase):
         fake.write_text(FAKE, encoding="utf-8")
         fake.chmod(0o755)
         self.log = self.folder / "log"
-        self.use(ROOF_PROGRAM=str(fake), LOG=str(self.log), XDG_CACHE_HOME=str(self.folder / "cache"), MICROCODE="1", KNOWN="null",
-                 LEFT_OUT="", ROOF_CALIBRATION="")
+        self.use(ROOF_PROGRAM=str(fake), LOG=str(self.log), XDG_CACHE_HOME=str(self.folder / "cache"), MICROCODE="1", KNOWN="null", LEFT_OUT="",
+                 ROOF_CALIBRATION="")
 
     def use(self, **variables):
         patch = mock.patch.dict(os.environ, variables)

@@ -68,16 +68,15 @@ class Recorded(unittest.TestCase):
     # --------------------------------------------------------------------------------------------- counts
     def test_resnet18_has_the_flops_and_bytes_that_roof_has_layer_by_layer(self):
         recording = self.record(networks.ResNet18(), IMAGES, 1, name="resnet18")
-        estimate = json.loads(subprocess.run([os.environ["ROOF_PROGRAM"], "estimate", "resnet18", "--batch", "2", "--json"],
-                                             capture_output=True, text=True, check=True).stdout)
+        estimate = json.loads(subprocess.run([os.environ["ROOF_PROGRAM"], "estimate", "resnet18", "--batch", "2", "--json"], capture_output=True,
+                                             text=True, check=True).stdout)
         expected = defaultdict(lambda: [0, 0])
         for layer in estimate["layers"]:  # torch's block does its own addition, and its relu runs twice
             name = layer["name"][:-4] if layer["name"].endswith(".add") else layer["name"]
             expected[name][0] += layer["forward_flops"]
             expected[name][1] += layer["forward_bytes"]
         del expected["flatten"]  # moves nothing
-        found = {row["layer"]: [float(row["flops"]), float(row["compulsory_bytes"])] for row in self.rows("layers.csv")
-                 if row["phase"] == "forward"}
+        found = {row["layer"]: [float(row["flops"]), float(row["compulsory_bytes"])] for row in self.rows("layers.csv") if row["phase"] == "forward"}
         self.assertEqual(dict(expected), {name: found[name] for name in expected})
         self.assertEqual(60, len(expected))
         self.assertEqual(flops_by_torch(networks.ResNet18(), IMAGES), recording.flops)
@@ -153,8 +152,8 @@ class Recorded(unittest.TestCase):
 
     def test_the_report_places_the_layers(self):
         self.record(networks.GPT(), TEXT)
-        done = subprocess.run([os.environ["ROOF_PROGRAM"], "report", self.folder, "--data", self.folder / "data"],
-                              capture_output=True, text=True, check=False, cwd=self.folder, timeout=120)
+        done = subprocess.run([os.environ["ROOF_PROGRAM"], "report", self.folder, "--data", self.folder / "data"], capture_output=True, text=True,
+                              check=False, cwd=self.folder, timeout=120)
         self.assertEqual((0, ""), (done.returncode, done.stderr))
         self.assertIn("blocks.1.mlp.0", (self.folder / "data" / "placements.csv").read_text(encoding="utf-8"))
 
@@ -331,10 +330,8 @@ class Recorded(unittest.TestCase):
             self.assertTrue((one.folder / "measurements.csv").exists())
 
     def test_each_rank_of_a_script_has_a_folder_that_is_whole(self):
-        script = ("import sys, torch, roof; model = torch.nn.Linear(4, 3)\n"
-                  "with roof.record(sys.argv[1], model) as recording:\n"
-                  "    for _ in range(3): model(torch.zeros(2, 4)).sum().backward()\n"
-                  "print(recording.folder)")
+        script = ("import sys, torch, roof; model = torch.nn.Linear(4, 3)\nwith roof.record(sys.argv[1], model) as recording:\n"
+                  "    for _ in range(3): model(torch.zeros(2, 4)).sum().backward()\nprint(recording.folder)")
         for marks in (("RANK", "WORLD_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS"), None):
             folder = self.folder / (marks[0] if marks else "unmarked")
             folder.parent.mkdir(exist_ok=True)

@@ -1,8 +1,7 @@
 """The table of PyTorch's operators (roof/work.py) and that of layers (workloads/model/work.cpp) count the same FLOPs and bytes.
 
-`roof estimate` counts networks that have each kind of layer; here the operators of the same layers are counted, without PyTorch. Not
-compared is what autograd divides otherwise: the backward pass of a sum (no operator) and of a product of two maps (two operators).
-"""
+`roof estimate` counts networks that have each kind of layer; here the operators of the same layers are counted, without PyTorch. Not compared is what
+autograd divides otherwise: the backward pass of a sum (no operator) and of a product of two maps (two operators)."""
 
 import json
 import math
@@ -70,9 +69,9 @@ class TwoTables(unittest.TestCase):
     def test_layers_of_maps(self):
         kinds = ("relu", "relu6", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "gelu", "gelu_tanh")
         network = ("{name: maps, image: [4, 12, 12], layers: [{convolution: {channels: 8, window: 3, padding: 1}}, "
-                   "{convolution: {name: grouped, channels: 8, window: 3, stride: 2, padding: 1, groups: 2}}, {batch_norm: {name: norm}}, " +
-                   ", ".join(f"{{{kind}: {{name: {kind}}}}}" for kind in kinds) +
-                   ", {dropout: {name: dropout}}, {layer_norm: {name: layer_norm}}, {rms_norm: {name: rms_norm}}, "
+                   "{convolution: {name: grouped, channels: 8, window: 3, stride: 2, padding: 1, groups: 2}}, {batch_norm: {name: norm}}, "
+                   + ", ".join(f"{{{kind}: {{name: {kind}}}}}" for kind in kinds)
+                   + ", {dropout: {name: dropout}}, {layer_norm: {name: layer_norm}}, {rms_norm: {name: rms_norm}}, "
                    "{add: {name: sum, from: [rms_norm, norm]}}, {concat: {name: joined, from: [sum, norm]}}, "
                    "{max_pool: {name: pool, window: 2}}, {average_pool: {name: mean}}, flatten, {linear: {name: last, features: 10}}]}")
         counted = estimated(network)
@@ -135,7 +134,7 @@ class TwoTables(unittest.TestCase):
     def test_every_kind_of_layer_is_compared_or_has_no_operator_of_its_own(self):
         kinds = set(re.findall(r"\{LayerKind::\w+, \"(\w+)\"\}", (ROOT / "workloads/model/graph.hpp").read_text()))
         compared = set(re.findall(r"\{(\w+): \{", Path(__file__).read_text())) | {"relu", "relu6", "silu", "sigmoid", "hard_swish", "hard_sigmoid",
-                                                                                 "gelu", "gelu_tanh"}
+                                                                                  "gelu", "gelu_tanh"}
         # Views and moves of PyTorch, rotations and tables of positions that each model writes by other operators, and the two above.
         self.assertEqual({"input", "flatten", "shuffle", "slice", "take_positions", "positions", "rope", "multiply"}, kinds - compared)
 

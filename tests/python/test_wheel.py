@@ -26,8 +26,8 @@ class Wheel(unittest.TestCase):
             shutil.copytree(SOURCE / "roof", copy / "roof", ignore=shutil.ignore_patterns("__pycache__", "program"))
             modules = [path.relative_to(copy) for path in (copy / "roof").rglob("*") if path.is_file()]
             (copy / "pyproject.toml").write_bytes((SOURCE / "pyproject.toml").read_bytes())
-            subprocess.run([PYTHON, "-c", "from setuptools import build_meta; build_meta.build_wheel('.')"], cwd=copy,
-                           check=True, capture_output=True)
+            subprocess.run([PYTHON, "-c", "from setuptools import build_meta; build_meta.build_wheel('.')"], cwd=copy, check=True,
+                           capture_output=True)
             wheel, = copy.glob("*.whl")
             self.assertTrue(wheel.name.endswith("-py3-none-any.whl"), wheel.name)
             with zipfile.ZipFile(wheel) as archive:

@@ -123,17 +123,14 @@ class Operators(unittest.TestCase):
         t, all_pairs, causal = self.tensor(1), 36, 1 + 2 + 3 + 4 + 5 + 6
         for is_causal, kept in ((False, all_pairs), (True, causal)):
             self.attention("_scaled_dot_product_flash_attention_for_cpu", (0.0, is_causal), all_pairs, kept)
-            self.attention("_scaled_dot_product_flash_attention_for_cpu_backward", (self.tensor(2, 8, 6, 32), t, 0.0, is_causal),
-                           all_pairs, kept)
+            self.attention("_scaled_dot_product_flash_attention_for_cpu_backward", (self.tensor(2, 8, 6, 32), t, 0.0, is_causal), all_pairs, kept)
             self.attention("_scaled_dot_product_flash_attention", (0.0, is_causal), all_pairs, kept)
-            self.attention("_scaled_dot_product_flash_attention_backward", (t, t, None, None, 6, 6, 0.0, is_causal, t, t),
-                           all_pairs, kept)
+            self.attention("_scaled_dot_product_flash_attention_backward", (t, t, None, None, 6, 6, 0.0, is_causal, t, t), all_pairs, kept)
             self.attention("_scaled_dot_product_efficient_attention", (None, True, 0.0, is_causal), all_pairs, kept)
-            self.attention("_scaled_dot_product_efficient_attention_backward",
-                           (None, t, t, t, t, 0.0, [True] * 3 + [False], is_causal), all_pairs, kept)
+            self.attention("_scaled_dot_product_efficient_attention_backward", (None, t, t, t, t, 0.0, [True] * 3 + [False], is_causal), all_pairs,
+                           kept)
             self.attention("_scaled_dot_product_cudnn_attention", (None, True, 0.0, is_causal), all_pairs, kept)
-            self.attention("_scaled_dot_product_cudnn_attention_backward",
-                           (t, t, t, t, None, None, None, 6, 6, 0.0, is_causal), all_pairs, kept)
+            self.attention("_scaled_dot_product_cudnn_attention_backward", (t, t, t, t, None, None, None, 6, 6, 0.0, is_causal), all_pairs, kept)
 
     def test_a_mask_of_values_counts_all_pairs_and_says_so(self):
         mask = self.tensor(6, 6)
@@ -181,8 +178,7 @@ class Operators(unittest.TestCase):
 
     def test_products_that_pytorchs_counter_lacks_have_two_flops_per_multiply_add(self):
         matrix, vector, bias = torch.ones(6, 8), torch.ones(8), torch.ones(6)
-        cases = ((lambda: matrix @ vector, 6 * 8, 4 * (48 + 8 + 6)),
-                 (lambda: torch.addmv(bias, matrix, vector), 6 * 8, 4 * (6 + 48 + 8 + 6)))
+        cases = ((lambda: matrix @ vector, 6 * 8, 4 * (48 + 8 + 6)), (lambda: torch.addmv(bias, matrix, vector), 6 * 8, 4 * (6 + 48 + 8 + 6)))
         for compute, multiply_adds, bytes_moved in cases:
             work = self.counted(compute)
             self.assertEqual((2 * multiply_adds, 2 * multiply_adds, bytes_moved), (work.flops, work.contraction_flops, work.compulsory))

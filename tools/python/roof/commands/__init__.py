@@ -31,5 +31,5 @@ def require(extra: str, *libraries: str) -> None:
 
 def whole(option: str, text: str, most: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= most):
-        raise InputError(f"{option} '{text}' is no whole number from 1 to {most}")
+        raise InputError(f"{option}: '{text}' is not a whole number from 1 to {most}")
     return int(text)

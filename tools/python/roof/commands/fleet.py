@@ -13,6 +13,7 @@ from roof.errors import InputError
 
 PARSER = Words("fleet", "anonymise json", "expect group-by max-age out plan device nodes at-once minutes gpus image claim", at_once="20",
                minutes="30", gpus="8")
+PARSER.add_argument("words", nargs="*")
 
 
 def _fleet_in(options: argparse.Namespace, folders: List[str]):
@@ -132,7 +133,6 @@ def _judge(options: argparse.Namespace, folders: List[str]) -> int:
 
 def main(arguments: List[str]) -> int:
     gc.disable()  # a short life, with millions of small objects
-    PARSER.add_argument("words", nargs="*")
     options = PARSER.parse_intermixed_args(arguments)
     verbs = {"script": _script, "retest": _retest, "history": _history, "compare": _compare}
     verb = verbs.get(options.words[0]) if options.words else None

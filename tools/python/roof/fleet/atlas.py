@@ -9,7 +9,8 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from roof.errors import InputError
 from roof.fleet.digests import Digest, parse_digest
-from roof.fleet.tables import ABSENT, Cell, Table, how_many, number, page, percent, plain, si, word
+from roof.fleet.tables import ABSENT, Cell, Table, number, page, percent, plain, si, word
+from roof.texts import how_many
 
 BUILT_IN = Path(__file__).with_name("machines")  #: the machines that come with roof
 NO_NODE = "unknown"  #: in place of a node's name

@@ -12,8 +12,7 @@ from roof.fleet.digests import Digest
 from roof.fleet.folders import Fleet
 from roof.fleet.judge import Findings, judge
 from roof.fleet.quantities import logs_in, logs_of
-from roof.fleet.scale import exp
-from roof.fleet.scale import FEWEST_COMPARED, MATERIAL, chance_of_difference, errors_in_half_width, holm, ranks_of, scale
+from roof.fleet.scale import FEWEST_COMPARED, MATERIAL, chance_of_difference, errors_in_half_width, exp, holm, ranks_of, scale
 
 
 @dataclass

@@ -85,17 +85,26 @@ def _read_some(places: List[Tuple[str, bool]]) -> List[Union[Tuple[Digest, str],
     return read
 
 
-def _read_all(places: List[Tuple[str, bool]]) -> Iterable[Union[Tuple[Digest, str], str]]:
-    """The same, of many folders on all processors."""
-    chunk = 250
-    chunks = [places[k : k + chunk] for k in range(0, len(places), chunk)]
-    try:
-        if len(chunks) < 4:
-            raise OSError
-        with multiprocessing.get_context("fork").Pool() as pool:
-            return [one for some in pool.map(_read_some, chunks, 1) for one in some]
-    except OSError:  # few, or no second process can be made
-        return _read_some(places)
+def _read_all(places: List[Tuple[str, bool]]) -> List[Union[Tuple[Digest, str], str]]:
+    """The same, of many folders on all processors: this process reads the first part."""
+    size = max(500, -(-len(places) // len(os.sched_getaffinity(0))))
+    fork, others = multiprocessing.get_context("fork"), []
+    for part in [places[k : k + size] for k in range(size, len(places), size)]:
+        receiver, sender = fork.Pipe(duplex=False)
+        child = fork.Process(target=lambda: sender.send(_read_some(part)), daemon=True)
+        try:
+            child.start()
+        except OSError:  # no other process can be made
+            child = None
+        sender.close()
+        others.append((part, receiver, child))
+    read = _read_some(places[:size])
+    for part, receiver, child in others:
+        try:
+            read += receiver.recv() if child else _read_some(part)
+        except (EOFError, OSError):  # it was killed
+            read += _read_some(part)
+    return read
 
 
 class _Search:

@@ -19,8 +19,7 @@ from roof.fleet.digests import Digest
 from roof.fleet.folders import Fleet
 from roof.fleet.healthy import BEFORE, Tables, TailCounts
 from roof.fleet.quantities import to_the_right
-from roof.fleet.scale import exp
-from roof.fleet.scale import ERROR, FEWEST_COMPARED, FOUND, MATERIAL, WINSORIZED, holm, scale
+from roof.fleet.scale import ERROR, FEWEST_COMPARED, FOUND, MATERIAL, WINSORIZED, exp, holm, scale
 
 FEWEST_WEEKS = 4  #: of a node
 FEWEST_STEPS = 20  #: from week to week, of all nodes

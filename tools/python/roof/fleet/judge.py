@@ -12,9 +12,7 @@ from roof.fleet.healthy import BEFORE, Tables, TailCounts
 from roof.fleet.members import RANK, JudgeOptions, Member, Membership, NodeCeiling, NodeFinding
 from roof.fleet.quantities import Quantity, ceilings_of, means_of
 from roof.fleet.quantity_judge import (MEAN_OF_DAYS, NEWEST, OF_CEILINGS, OF_MEANS, OF_POPULATIONS, SLOWER_DAYS, CeilingFinding, QuantityJudge, Tests)
-from roof.fleet.scale import exp
-from roof.fleet.scale import (ERROR, FEWEST_COMPARED, FEWEST_DRAINED, FOUND, MATERIAL, benjamini_hochberg, chance_of_difference, holm, pooled_scatter,
-                              ranks_of)
+from roof.fleet.scale import (ERROR, FEWEST_COMPARED, FEWEST_DRAINED, FOUND, MATERIAL, benjamini_hochberg, chance_of_difference, exp, holm, pooled_scatter, ranks_of)
 
 SLOW_DAY = 0.01  #: the chance at which a day counts as slow for a node that is slow on some days only
 

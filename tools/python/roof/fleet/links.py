@@ -13,8 +13,7 @@ import numpy as np
 from roof.fleet.folders import Fleet
 from roof.fleet.healthy import Healthy, Tables
 from roof.fleet.quantities import logs_of
-from roof.fleet.scale import exp
-from roof.fleet.scale import ERROR, FEWEST_COMPARED, FOUND, MATERIAL, Group, Pooled, holm, scale
+from roof.fleet.scale import ERROR, FEWEST_COMPARED, FOUND, Group, MATERIAL, Pooled, exp, holm, scale
 from roof.texts import how_many
 
 NODE, UPLINK, LINK = "node", "links between nodes and others", "link"

@@ -4,7 +4,7 @@ import math
 import re
 import statistics
 from dataclasses import dataclass, field
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List, Tuple
 
 import numpy as np
 
@@ -187,8 +187,3 @@ class Membership:
                     lost[now, other] = has_lost(now, other)
                 if lost[now, other] or other in before:
                     self._remark(node, "changed kind", f"{now}, and {number} {'node' if number == 1 else 'nodes'} have {other}")
-
-
-def newest_of(digests: List[Digest]) -> Optional[Digest]:
-    """The last of equal ones."""
-    return max(reversed(digests), key=lambda digest: digest.time, default=None)

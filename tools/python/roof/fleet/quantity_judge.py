@@ -9,8 +9,7 @@ import numpy as np
 from roof.fleet.healthy import Healthy, Tables
 from roof.fleet.members import Member, NodeCeiling
 from roof.fleet.quantities import Quantity
-from roof.fleet.scale import exp
-from roof.fleet.scale import ERROR, FEWEST_COMPARED, Group, Pooled, errors_in_half_width, scale
+from roof.fleet.scale import ERROR, FEWEST_COMPARED, Group, Pooled, errors_in_half_width, exp, scale
 
 NEWEST, MEAN_OF_DAYS, SLOWER_DAYS = "newest", "mean of days", "slower days"  #: what of a node is compared
 #: Parts of ERROR: for ceilings, for means over kinds, for two populations.

@@ -6,13 +6,13 @@ from typing import Any, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 
-from roof.errors import printable
+from roof.texts import how_many, printable
 from roof.fleet.comparison import Changes, Comparison
 from roof.fleet.history import FEWEST_WEEKS, HistorySeries
 from roof.fleet.judge import FEWEST_COMPARED, FEWEST_DRAINED, CeilingFinding, Findings, FleetGroup, status_of
 from roof.fleet.links import LinkFindings
 from roof.fleet.members import FINDINGS, RANK, NodeCeiling, NodeFinding
-from roof.fleet.tables import (ABSENT, Cell, Table, amount, chance_text, fitted, how_many, number, page, percent, ratio_text, shortened, si, word)
+from roof.fleet.tables import (ABSENT, Cell, Table, amount, chance_text, fitted, number, page, percent, ratio_text, shortened, si, word)
 
 
 class Section(NamedTuple):

@@ -6,12 +6,11 @@ import math
 import os
 import re
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any, List, NamedTuple, Optional, Sequence
 
 from roof.errors import InputError
-from roof.texts import how_many, printable
+from roof.texts import printable
 
 MOST_ROWS = 1000  #: of a table for people; JSON has all
 NARROWEST = 20  #: columns below which nothing is made to fit
