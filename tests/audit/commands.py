@@ -77,6 +77,10 @@ def audit_place(findings, run, study, calibration):
               "ridge_flop_per_byte": roofs.compute["fp32"].median / memory, "roof_threads": roofs.threads, "share_of_attainable": allowed[bound] / POINT["seconds"],
               "times_as_fast": POINT["seconds"] / allowed[bound],
               "share_is_upper_bound": (roofs.compute["fp32"] if bound == "fp32" else roofs.level(bound).best).at_least}
+    wanted["nearer_level_may_bind"] = False
+    if bound != "fp32":
+        elsewhere = max(0.0, POINT["bytes"] - roofs.level(bound).nearer) / POINT["bytes"]
+        wanted["nearer_level_may_bind"] = elsewhere * allowed[bound] < max(seconds for name, seconds in allowed.items() if name != bound)
     for name, value in shown.items():
         if name in wanted:
             findings.exact(f"place: {name}", value, wanted[name])

@@ -48,7 +48,7 @@ def above_roof(step, point):
     names = [level.name for level in step.roofs.levels] if step.roofs else []
     nearer = step.roofs.levels[:names.index(point.bound)] if point.bound in names else []
     served = next((level.name for level in reversed(nearer) if point.level_seconds(level) <= point.time), "")
-    return {"may_be_higher": step.roof_may_be_higher(point), "served": served, "point": point, "roofs": step.roofs}
+    return {"nearer_may_bind": step.nearer_may_bind(point) if point.share else None, "may_be_higher": step.roof_may_be_higher(point), "served": served, "point": point, "roofs": step.roofs}
 
 
 def row_record(study, row):
