@@ -249,8 +249,10 @@ def winner(row, step, best):
         return f"too few samples to tell ({best.step.samples} and {step.step.samples})"
     if not answer.ratio_is_above_one(step, best):
         return "not told apart"
-    cost, _ = answer.busy_cost(row)
-    return "not told apart: a busy machine" if cost is not None and answer.upper_ratio(best, step) >= 1 - cost else "slower"
+    cost, known = answer.busy_cost(row)
+    if known is None and answer.is_busy(row.cells):
+        cost = 1  # it is not known
+    return "not told apart: a busy machine" if cost and answer.upper_ratio(best, step) >= 1 - cost else "slower"
 
 
 def predictions(studies):
