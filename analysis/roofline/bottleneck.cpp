@@ -147,7 +147,10 @@ bool is_confident(const Placement& placement)
 
 std::string bottleneck_text(const Placement& placement)
 {
-    const auto named = [&](const std::string& roof) { return roof_name(placement, roof); };
+    const auto named = [&](const std::string& roof) {
+        const bool is_open = placement.nearer_may_bind && roof == placement.binds;
+        return roof_name(placement, roof) + (is_open ? " or a nearer level" : "");
+    };
     const std::vector<Bottleneck>& bottlenecks = placement.bottlenecks;
     if (bottlenecks.empty()) return named(placement.binds);
     if (is_confident(placement) || bottlenecks.size() < 2) return named(bottlenecks.front().roof);

@@ -90,22 +90,31 @@ struct Limit {
     std::string roof;
     bool compute = false;
     bool is_lower_bound = false;  ///< the roof may be higher
+    Seconds of_nearer{};          ///< the part of the time for which a nearer level may limit it instead
 };
 
 Limit limit_of(const Work& work, const RowRoofs& over)
 {
     Limit limit;
-    const auto offer = [&](Seconds time, const std::string& roof, bool compute, bool may_be_higher) {
-        if (time > limit.time) limit = {time, roof, compute, may_be_higher};
+    Seconds next{};     // under the roof that allows least but for the one that limits it
+    Seconds certain{};  // under that, for the bytes that no nearer cache holds
+    const auto offer = [&](Seconds time, const std::string& roof, bool compute, bool may_be_higher, Seconds least) {
+        next = std::max(next, std::min(time, limit.time));
+        if (time <= limit.time) return;
+        limit = {time, roof, compute, may_be_higher};
+        certain = least;
     };
     for (std::size_t i = 0; i < over.roofs.levels.size(); ++i) {
         const MixRoof roof = roof_of(work, over, i);
         if (roof.rate.value > 0)
-            offer(work.compulsory / roof.rate, over.roofs.levels[i]->level, false, roof.may_be_higher);
+            offer(work.compulsory / roof.rate, over.roofs.levels[i]->level, false, roof.may_be_higher,
+                  std::max(Bytes{}, work.compulsory - over.nearer[i]) / roof.rate);
     }
-    if (over.compute)
-        offer(executed_by(work) / FlopRate{over.compute->rate.median.value}, over.compute->precision, true,
-              over.compute->steadiness == Steadiness::at_least);
+    if (over.compute) {
+        const Seconds time = executed_by(work) / FlopRate{over.compute->rate.median.value};
+        offer(time, over.compute->precision, true, over.compute->steadiness == Steadiness::at_least, time);
+    }
+    if (work.known == Known::analytic && certain < next) limit.of_nearer = limit.time;
     return limit;
 }
 
@@ -131,18 +140,20 @@ void bind(Placement& p, const std::vector<const Work*>& works, const std::vector
     for (std::size_t i = 0; i < works.size(); ++i) {
         Limit limit = limit_of(*works[i], over);
         if (i < taken.size() && taken[i].value > 0) limit.time = std::min(limit.time, taken[i]);
+        limit.of_nearer = std::min(limit.of_nearer, limit.time);
         p.attainable += limit.time;
         p.roof_may_be_higher = p.roof_may_be_higher || limit.is_lower_bound;
         const Seconds own = i < taken.size() ? taken[i] : p.seconds.median;
         p.bytes_may_be_more = p.bytes_may_be_more || std::min(most_time_of(*works[i], over), own) > limit.time;
         Limit& sum = under[limit.roof];
-        sum = {sum.time + limit.time, limit.roof, limit.compute, limit.is_lower_bound};
+        sum = {sum.time + limit.time, limit.roof, limit.compute, limit.is_lower_bound, sum.of_nearer + limit.of_nearer};
     }
     const auto longest = std::max_element(under.begin(), under.end(),
                                           [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
     if (longest == under.end()) return;
     p.binds = longest->second.roof;
     p.binds_compute = longest->second.compute;
+    p.nearer_may_bind = longest->second.of_nearer * 2 > longest->second.time;
     if (p.above()) remark(p.note, p.binds_compute ? why_above_compute(p.executed.value > 0) : why_above_bandwidth(p));
 }
 

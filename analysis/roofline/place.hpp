@@ -148,6 +148,8 @@ struct LeastTime {
     std::vector<Bottleneck> bottlenecks;  ///< the most likely first
     bool roof_may_be_higher =
         false;  ///< a roof that limits it is a lower bound (Steadiness::at_least): it may allow less
+    /// A level that binds got bytes of which the nearer caches may have held so many that another roof allows less for the rest.
+    bool nearer_may_bind = false;
     bool bytes_may_be_more =
         false;  ///< with `high` in place of `low` bytes the roofs would allow more of the measured time
 };
@@ -179,7 +181,7 @@ void find_bottlenecks(std::span<Placement> placements, const Roofs& roofs);
 /// Whether one roof binds in at least 95% of the draws.
 bool is_confident(const Placement& placement);
 /// "DRAM", or "DRAM mix 2:1" with the access of its roof if that is known; "fp32 or DRAM (71 / 29%)" if neither is confident;
-/// empty without ceilings.
+/// "DRAM or a nearer level" with Placement::nearer_may_bind; empty without ceilings.
 std::string bottleneck_text(const Placement& placement);
 
 // In words (describe.cpp).

@@ -151,6 +151,7 @@ DataTable points_table(const Study& study)
          [](P p) { return memory_of(p) ? plain(memory_of(p)->intensity_high.value) : absent(); }},
         {"ridge", "ridge_flop_per_byte", ridge_cell},
         {"bound by", "binds", [](P p) { return p.binds.empty() ? absent() : word(bottleneck_text(p), p.binds); }},
+        {"", "nearer_level_may_bind", [](P p) { return only_if(!p.binds.empty(), truth(p.nearer_may_bind)); }},
         {"reached", "share_of_attainable",
          [](P p) { return only_if(!p.binds.empty(), number(p.fraction(), reached_text(p))); }},
         {"", "share_is_upper_bound", [](P p) { return only_if(!p.binds.empty(), truth(p.is_at_most())); }},

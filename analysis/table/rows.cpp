@@ -3,6 +3,7 @@
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/process_limits.hpp"
 
 #include <fmt/format.h>
 
@@ -339,6 +340,10 @@ std::string busy_text(const Measurement& row)
         uses.push_back(fmt::format("a thread waited {} of the time for a processor", percent(*host.waited)));
     if (is_above(host.shared, noticed_readings))
         uses.push_back(fmt::format("the core was shared in {} of the readings", percent(*host.shared)));
+    const std::vector<std::string> remarks = split(row.remarks, ';');
+    const auto of_quota = std::ranges::find_if(
+        remarks, [](const std::string& remark) { return trim(remark).starts_with(throttled_by_group); });
+    if (of_quota != remarks.end()) uses.emplace_back(trim(*of_quota));
     if (uses.empty()) return {};
     const std::optional<BusyCost> cost = busy_cost(row);
     return join(uses, ", ") +

@@ -28,16 +28,18 @@ def outside(step):
 
 def times(step):
     """Seconds by what binds, and all of them; the levels of memory by their names."""
-    compute, levels, unexplained = 0.0, {}, 0.0
+    compute, levels, of_nearer, unexplained = 0.0, {}, {}, 0.0
     for layer in step.layers or [step.step]:
         if layer.verdict == "compute":
             compute += layer.time
         elif layer.verdict == "bandwidth":
             levels[layer.bound] = levels.get(layer.bound, 0.0) + layer.time
+            of_nearer[layer.bound] = of_nearer.get(layer.bound, 0.0) + layer.time * step.nearer_may_bind(layer)
         elif layer.verdict != "unknown":
             unexplained += layer.time
     inside = sum(layer.time for layer in step.layers or [step.step])
     exposed, wait = (float(step.row[f"{name}_median_s"] or 0) for name in ("exposed", "data"))
+    levels = {level + (" or a nearer level" if 2 * of_nearer[level] > seconds else ""): seconds for level, seconds in levels.items()}
     return {"compute": compute, "levels": levels, "unexplained": unexplained, "outside the layers": max(0.0, step.step.time - inside - exposed),
             "communication": exposed, "waiting for data": wait, "all": max(step.step.time, inside) + wait}
 
@@ -65,7 +67,7 @@ def headline(step):
             return text, [share(of[name])]
     for level, seconds in of["levels"].items():
         if share(seconds) >= ALONE:
-            return f"memory-bound ({level}): {{}} of the time under the {level} roof", [share(seconds)]
+            return f"memory-bound ({level}): {{}} of the time under the {level.split(' ')[0]} roof", [share(seconds)]
     parts = [(share(seconds), name) for name, seconds in {**of, **of["levels"]}.items() if name not in ("levels", "all")]
     parts = sorted((part for part in parts if part[0] >= NAMED), key=lambda part: -part[0])
     return "mixed: " + ", ".join(f"{{}} {name}" for _, name in parts), [part[0] for part in parts]

@@ -22,8 +22,8 @@ def record(what, name, identity, before, now):
     up = math.hypot(math.log(b[2] / b[0]), math.log(a[0] / a[1]))
     low, high = ratio * math.exp(-down), ratio * math.exp(up)
     enough = coverage(before.samples) >= COVERAGE and coverage(now.samples) >= COVERAGE
-    verdict = f"too few samples to tell ({before.samples} and {now.samples})" if not enough else "no difference shown" if low <= 1 <= high else \
-        "slower" if ratio > 1 else "faster"
+    # The folders that are audited have rows of one process each.
+    verdict = "one launch each: not judged" if enough else f"too few samples to tell ({before.samples} and {now.samples})"
     return {"id": identity, "what": what, "name": name, "before": a, "now": b, "ratio": (ratio, low, high), "unit": "s", "verdict": verdict,
             "share_before": before.share or None, "share": now.share or None}
 

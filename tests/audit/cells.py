@@ -110,7 +110,10 @@ def binds(cell):
     drawn = cell.record.get("drawn")
     if cell.record.get("bound") in ("", None) or drawn is None:
         return cell.same("-")
-    exported.binds(cell.findings, cell.spot, accesses_off(cell.text), drawn.shares)
+    nearer = " or a nearer level"
+    if nearer in cell.text and not cell.record["nearer_may_bind"]:
+        cell.findings.differs(cell.spot, cell.text, "no nearer level")
+    exported.binds(cell.findings, cell.spot, accesses_off(cell.text.replace(nearer, "")), drawn.shares)
     for level, access in ACCESS.findall(cell.text):
         accessed(cell, level, access)
 

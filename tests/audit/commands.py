@@ -58,8 +58,7 @@ def audit_compare(findings, run, study, before, folders):
             findings.exact(f"compare: {side}.n", one[side]["n"], step.step.samples)
         for part, value in zip(("median", "low", "high"), record["ratio"]):
             findings.exact(f"compare: ratio.{part}", one["ratio"][part], value)
-        verdict = record["verdict"]
-        findings.text("compare: verdict", one["verdict"], verdict if verdict.startswith("too few") else "one launch each: not judged")
+        findings.text("compare: verdict", one["verdict"], record["verdict"])
     findings.exact("compare: steps_not_judged", shown["steps_not_judged"], len(wanted))
 
 
@@ -77,6 +76,10 @@ def audit_place(findings, run, study, calibration):
               "ridge_flop_per_byte": roofs.compute["fp32"].median / memory, "roof_threads": roofs.threads, "share_of_attainable": allowed[bound] / POINT["seconds"],
               "times_as_fast": POINT["seconds"] / allowed[bound],
               "share_is_upper_bound": (roofs.compute["fp32"] if bound == "fp32" else roofs.level(bound).best).at_least}
+    wanted["nearer_level_may_bind"] = False
+    if bound != "fp32":
+        elsewhere = max(0.0, POINT["bytes"] - roofs.level(bound).nearer) / POINT["bytes"]
+        wanted["nearer_level_may_bind"] = elsewhere * allowed[bound] < max(seconds for name, seconds in allowed.items() if name != bound)
     for name, value in shown.items():
         if name in wanted:
             findings.exact(f"place: {name}", value, wanted[name])

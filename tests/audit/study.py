@@ -127,6 +127,22 @@ class Step:
         return bool(self.roofs) and any(min(most(part), part.time) > (1 + 1e-9) * min(allowed(part, self.roofs, self.row["precision"]).seconds, part.time)
                                         for part in point.parts)
 
+    def nearer_may_bind(self, point):
+        """Whether most of the time under the roof that binds is that of parts of which a nearer cache may have held so many bytes that another
+        roof allows less for the others (docs/method.md, section 7)."""
+        under = of_nearer = 0.0
+        for part in point.parts:
+            allows = allowed(part, self.roofs, self.row["precision"]) if self.roofs else None
+            if not allows or allows.bound != point.bound or allows.bound == self.row["precision"]:
+                continue
+            seconds = min(allows.seconds, part.time) if part.time else allows.seconds
+            under += seconds
+            elsewhere = max(0.0, part.low - self.roofs.level(allows.bound).nearer) / part.low
+            others = max((other for name, other in allows.by_roof.items() if name != allows.bound), default=0.0)
+            if self.row["work_known"] == "analytic" and elsewhere * allows.seconds < others:
+                of_nearer += seconds
+        return 2 * of_nearer > under
+
     def at_most(self, point):
         """A share is an upper bound under a roof that may be higher, if the bytes cannot be more (docs/method.md, section 7)."""
         return self.roof_may_be_higher(point) and not self.bytes_may_be_more(point)

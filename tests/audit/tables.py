@@ -48,7 +48,7 @@ def above_roof(step, point):
     names = [level.name for level in step.roofs.levels] if step.roofs else []
     nearer = step.roofs.levels[:names.index(point.bound)] if point.bound in names else []
     served = next((level.name for level in reversed(nearer) if point.level_seconds(level) <= point.time), "")
-    return {"may_be_higher": step.roof_may_be_higher(point), "served": served, "point": point, "roofs": step.roofs}
+    return {"nearer_may_bind": step.nearer_may_bind(point) if point.share else None, "may_be_higher": step.roof_may_be_higher(point), "served": served, "point": point, "roofs": step.roofs}
 
 
 def row_record(study, row):
@@ -249,8 +249,10 @@ def winner(row, step, best):
         return f"too few samples to tell ({best.step.samples} and {step.step.samples})"
     if not answer.ratio_is_above_one(step, best):
         return "not told apart"
-    cost, _ = answer.busy_cost(row)
-    return "not told apart: a busy machine" if cost is not None and answer.upper_ratio(best, step) >= 1 - cost else "slower"
+    cost, known = answer.busy_cost(row)
+    if known is None and answer.is_busy(row.cells):
+        cost = 1  # it is not known
+    return "not told apart: a busy machine" if cost and answer.upper_ratio(best, step) >= 1 - cost else "slower"
 
 
 def predictions(studies):

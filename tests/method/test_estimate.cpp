@@ -90,7 +90,8 @@ TEST_CASE("of steps that depend on the step before, the interval covers the true
     };
     const double error = 3 * std::sqrt(0.93 * 0.07 / 1000);
     for (const double correlation : {0.0, 0.3, 0.6}) CHECK(covered(correlation, 30) >= 0.93 - error);
-    CHECK(covered(0.6, 12) >= 0.93 - error);
+    for (const int count : {8, 12, 20}) CHECK(covered(0.6, count) >= 0.93 - error);
+    for (const int count : {10, 15, 20}) CHECK(covered(0.9, count) >= 0.9 - error);
     CHECK(covered(0.9, 30) >= 0.9 - error);
     CHECK(covered(0.9, 120) >= 0.9 - error);
 }

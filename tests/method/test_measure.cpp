@@ -43,6 +43,16 @@ TEST_CASE("a step is timed as a whole, by phase and by part")
     REQUIRE(row.description == "A made-up rate, for tests.");
 }
 
+TEST_CASE("a step takes all its samples, however narrow its interval is")
+{
+    const ManualClock time;
+    const BenchRegistry registry = fake_registry(time);
+    Item item = item_of(registry, "8");
+    item.stopping.max_samples = 30;
+    item.stopping.interval = 0.5;
+    CHECK(measure(item, registry, time.clock()).seconds.n == 30);
+}
+
 TEST_CASE("warm-up launches keep their losses and are left out of the times")
 {
     const ManualClock time;

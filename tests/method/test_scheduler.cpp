@@ -189,9 +189,9 @@ TEST_CASE("if the plan has an end, any beginning of a round is spread over its e
                             item.point.text("round"));
         return items;
     };
-    // In the first round memory's load, without which there is no roof, goes first.
-    const std::vector<std::string> expected{"load 4096 1", "load 1024 1", "copy 1024 1", "load 3072 1",
-                                            "load 2048 1", "copy 2048 1", "load 1024 2", "copy 1024 2",
+    // In the first round the loads, without which there is no roof, go first, and memory's before the others.
+    const std::vector<std::string> expected{"load 4096 1", "load 1024 1", "load 3072 1", "load 2048 1",
+                                            "copy 1024 1", "copy 2048 1", "load 1024 2", "copy 1024 2",
                                             "load 3072 2", "load 2048 2", "copy 2048 2", "load 4096 2"};
     CHECK(order("end_after_seconds: 1\n") == expected);
     CHECK(order("")[1] == "load 2048 1");

@@ -149,6 +149,8 @@ class Recorded(unittest.TestCase):
         self.assertGreater(float(samples[1]["data_s"]), 0)
         row = self.rows("measurements.csv")[0]
         self.assertEqual(("GPT", "4", "fp32", "cpu"), tuple(row[key] for key in ("model", "batch", "precision", "device")))
+        self.assertGreaterEqual(float(row["others_processors"]), 0)
+        self.assertGreaterEqual(float(row["waited_share"]), 0)
 
     def test_the_report_places_the_layers(self):
         self.record(networks.GPT(), TEXT)

@@ -1,4 +1,7 @@
 // The loop shared by calibrate, run and sweep: exit statuses, interrupts, continuation.
+#include "ert/method/bench/processes.hpp"
+#include "ert/method/plan/measure.hpp"
+#include "ert/method/plan/processes.hpp"
 #include "ert/method/results/results.hpp"
 #include "tests/tools/workbench.hpp"
 
@@ -136,6 +139,38 @@ TEST_CASE("a run of --steps N makes exactly N steps and reports every loss")
     CHECK(losses_of("10").seconds.n == 9);
     CHECK(losses_of("1").losses() == std::vector<double>{7});
     CHECK(losses_of("1").seconds.n == 1);
+}
+
+TEST_CASE("a short step is measured by several processes, each with its share, and a long one by this process alone")
+{
+    const Workbench bench;
+    const BenchRegistry registry = tests::registry_without_gpu(bench.clock);
+    const auto run = [&](const std::string& batch) {
+        std::ostringstream out;
+        std::ostringstream err;
+        const auto anew = [&](const Item& item) {
+            Item own = item;
+            own.stopping = of_one_process(own.stopping);
+            return [&registry, &bench, own] { return std::optional(measure(own, registry, bench.clock.clock())); };
+        };
+        CHECK(run_command_line({"run", "tinynet", "--batch", batch, "--out", bench.path(batch)},
+                               {.out = out,
+                                .err = err,
+                                .assemble = [&bench] { return tests::registry_without_gpu(bench.clock); },
+                                .clock = bench.clock.clock(),
+                                .interrupted = [] { return false; },
+                                .results = bench.folder / "results",
+                                .measured_anew = anew}) == 0);
+        return std::pair(out.str(), read_results(bench.folder / batch).rows.at(0));
+    };
+    const auto [text, row] = run("4");  // 40 ms a step: 33 steps of 1.3 s each in six processes
+    CHECK_THAT(text, Catch::Contains("mean and 95% interval of the medians of 6 processes; of 198 steps, 12 warm-up"));
+    CHECK(processes_of(row) == 6);
+    CHECK(row.seconds.n == 198);
+    CHECK(row.losses().size() == 2 + 33);          // of the first process
+    const auto [long_text, long_row] = run("32");  // 320 ms, of which six do not fit into a sixth of ten seconds
+    CHECK_THAT(long_text, Catch::Contains("median and 95% interval of 32 steps"));
+    CHECK(processes_of(long_row) == 1);
 }
 
 TEST_CASE("settings on the command line change the plan")

@@ -65,6 +65,7 @@ int run_command(const Command& command, const Arguments& rest, const Arguments& 
                     "roof " + shell_line(arguments),
                     environment.results,
                     environment.start_again,
+                    environment.measured_anew,
                     environment.messages};
     const int status = action(context);
     return std::max(status, context.status);
@@ -137,7 +138,8 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
                                unsafe.interrupted,
                                unsafe.results,
                                {},
-                               unsafe.messages};
+                               unsafe.messages,
+                               unsafe.measured_anew};
     if (unsafe.start_again) {
         environment.start_again = [&] {
             out.flush();

@@ -24,6 +24,7 @@ struct Environment {
     std::filesystem::path results;
     std::function<void()> start_again{};  ///< as in Context
     Terminal messages{};                  ///< of standard error
+    decltype(Context::measured_anew) measured_anew{};
 };
 
 /// `arguments` without the program's name. Never throws.

@@ -5,6 +5,7 @@
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/process.hpp"
 #include "tools/roof/openmp_variables.hpp"
+#include "tools/roof/programs/measured_anew.hpp"
 
 #include <unistd.h>
 #include <ext/stdio_filebuf.h>
@@ -29,5 +30,6 @@ int main(int count, char** words)
                                    .interrupted = roof::InterruptGuard::raised,
                                    .results = roof::results_folder(roof::environment_variable, "."),
                                    .start_again = [&] { roof::start_again(words); },
-                                   .messages = roof::detect_terminal(STDERR_FILENO)});
+                                   .messages = roof::detect_terminal(STDERR_FILENO),
+                                   .measured_anew = roof::measured_anew});
 }

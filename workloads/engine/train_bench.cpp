@@ -1,11 +1,13 @@
 #include "workloads/engine/train_bench.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 #include "workloads/parallel/place.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -162,11 +164,20 @@ std::unique_ptr<Subject> TrainBench::create(const Point& point, const Machine& m
 {
     Settings settings = settings_of(point, machine);
     settings.choices = std::make_shared<Choices>(memory_.empty() ? memory_ : memory_ / choices_file(machine, device));
+    // Of a step that is measured by several processes: the first writes its choices, the others follow them.
+    const char* const of_all = std::getenv("ROOF_CHOICES");
+    const std::filesystem::path handed = of_all == nullptr ? "" : of_all;
+    const bool is_first = !handed.empty() && !std::filesystem::exists(handed);
+    if (!handed.empty() && !is_first) settings.choices->follow(read_file(handed));
     const auto make = [&](int workers, const parallel::World* world) {
         const model::Graph graph = traits_.build ? traits_.build(point.text("model")) : network_of(point);
         return traits_.make({point, device, graph, settings, workers, world});
     };
-    if (parallel::place_of_process().rank == 0 && !exchanges(point)) return make(machine.threads, nullptr);
+    if (parallel::place_of_process().rank == 0 && !exchanges(point)) {
+        auto step = make(machine.threads, nullptr);
+        if (is_first) write_file(handed, settings.choices->decisions());
+        return step;
+    }
 
     const parallel::Options options = parallel::options_of(point);
     const parallel::World world = parallel::open_world(parallel::assignment_of("train", device, point), options.ranks);

@@ -49,10 +49,16 @@ DataTable baseline_table(const Study& study)
         for (const Placement& now : study.placements) {
             const Placement* const then = now.scope == scope ? before(study, now) : nullptr;
             if (then == nullptr || !(then->seconds.median.value > 0) || !(now.seconds.median.value > 0)) continue;
+            const auto side = [](const Study& of, const Placement& p) {
+                const auto row = std::ranges::find(of.results.rows, p.row, &Measurement::id);
+                Side side = row == of.results.rows.end() ? Side{} : step_side(*row);
+                const Side own = side_of(p.seconds);
+                return Side{static_cast<const Range&>(own), own.n, side.processes, side.busy};
+            };
             const std::string phase = now.phase ? " " + now.phase_name() : "";
             rows.push_back({name(scope),
-                            change_of({now.scope == Scope::step ? now.row : now.name + phase}, "s",
-                                      side_of(then->seconds), side_of(now.seconds)),
+                            step_change({now.scope == Scope::step ? now.row : now.name + phase}, "s",
+                                        side(*study.baseline, *then), side(study, now)),
                             then, &now});
         }
     if (study.baseline != nullptr)

@@ -4,6 +4,7 @@
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
+#include "ert/method/bench/processes.hpp"
 
 #include <fmt/format.h>
 
@@ -68,7 +69,9 @@ std::optional<Side> times_the_least(const Study& study, const Measurement& row)
         std::hypot(apart(row.seconds.median.value, row.seconds.low.value), apart(p.attainable_high.value, least));
     const double up =
         std::hypot(apart(row.seconds.high.value, row.seconds.median.value), apart(least, p.attainable_low.value));
-    return Side{{median, median * std::exp(-down) * left_by_others(row), median * std::exp(up)}, row.seconds.n};
+    return Side{{median, median * std::exp(-down) * left_by_others(row), median * std::exp(up)},
+                row.seconds.n,
+                processes_of(row)};
 }
 
 void note_roofs(std::vector<std::string>& notes, const Study& study)

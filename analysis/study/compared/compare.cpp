@@ -24,8 +24,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr double coverage_wanted = 0.9;
-
 using Words = std::vector<std::string>;
 /// What is compared, by the words of its name.
 using Sides = std::vector<std::pair<Words, Side>>;
@@ -81,12 +79,7 @@ Sides steps_of(const Study& study, bool with_threads, Judged judged, Words* with
     for (const Measurement& row : study.results.rows) {
         if (row.role != Role::step || row.status != Status::ok) continue;
         const Words words = words_of(row, with_threads);
-        std::optional<Side> side = judged == Judged::by_time ? side_of(row.seconds) : times_the_least(study, row);
-        // By the roofs its interval has that cost already.
-        if (judged == Judged::by_time && !busy_text(row).empty()) {
-            const std::optional<BusyCost> cost = busy_cost(row);
-            side->busy = cost ? cost->share : 1;
-        }
+        const std::optional<Side> side = judged == Judged::by_time ? step_side(row) : times_the_least(study, row);
         if (side)
             steps.emplace_back(words, *side);
         else if (without_roofs)
@@ -192,6 +185,7 @@ json changes_json(const std::vector<Change>& changes)
     const auto side_json = [](const Side& s) {
         json side = to_json(static_cast<const Range&>(s));
         side["n"] = s.n;
+        side["processes"] = s.processes;
         return side;
     };
     json list = json::array();
@@ -217,64 +211,6 @@ std::string side_by_side(const Comparison& c)
 std::string id_of(const Ceiling& ceiling)
 {
     return join(words_of(ceiling), " ");
-}
-
-Change change_of(std::vector<std::string> words, std::string unit, const Side& a, const Side& b)
-{
-    Change change{std::move(words), std::move(unit), a, b};
-    change.ratio = b.median / a.median;
-    const double down = std::hypot(std::log(b.median / b.low), std::log(a.high / a.median));
-    const double up = std::hypot(std::log(b.high / b.median), std::log(a.median / a.low));
-    change.low = change.ratio * std::exp(-down);
-    change.high = change.ratio * std::exp(up);
-    const auto covered = [](const Side& s) {
-        return s.n > 0 && median_interval(static_cast<std::size_t>(s.n)).coverage >= coverage_wanted;
-    };
-    change.enough =
-        covered(a) && covered(b) && std::isfinite(change.low) && (std::isfinite(change.high) || b.is_at_least());
-    return change;
-}
-
-Change rate_change(const Measurement& a, const Measurement& b)
-{
-    return change_of({}, "images/s", {image_rate(a), a.seconds.n}, {image_rate(b), b.seconds.n});
-}
-
-std::string verdict_of(const Change& change)
-{
-    if (!change.enough) return fmt::format("too few samples to tell ({} and {})", change.a.n, change.b.n);
-    if (change.one_launch) return "one launch each: not judged";
-    if (!change.judged()) return "a lower bound does not tell";
-    if (change.may_be_busy()) return "not told apart: a busy machine";
-    if (!change.shown()) return "no difference shown";
-    const bool is_rate = change.unit.ends_with("/s");
-    return (change.ratio > 1) == is_rate ? "faster" : "slower";
-}
-
-Cell Change::cell(const Side& side) const
-{
-    Cell cell = range(side, unit);
-    if (side.is_at_least()) cell.text = rate_text(side.median, unit, true);
-    return cell;
-}
-
-std::string Change::id() const
-{
-    return join(words, " ");
-}
-
-bool Change::differs() const
-{
-    return enough && (low > 1 || high < 1) && std::abs(std::log(ratio)) > floor && !may_be_busy();
-}
-
-bool Change::may_be_busy() const
-{
-    const bool is_rate = unit.ends_with("/s");
-    const bool is_b_slower = (ratio > 1) != is_rate;
-    const double least = ratio > 1 ? low : 1 / high;  // of the larger side over the smaller one
-    const double cost = is_b_slower ? b.busy : a.busy;
-    return cost > 0 && least > 1 && least * (1 - cost) <= 1;
 }
 
 void set_noise(Comparison& comparison, const Study& a, const Study& again)
@@ -312,7 +248,8 @@ Comparison compare(const Study& a, const Study& b, Judged judged)
     result.steps =
         match(steps_of(a, same_size, judged, &result.without_roofs),
               steps_of(b, same_size, judged, &result.without_roofs), unit_of(judged), &result.only_a, &result.only_b);
-    for (Change& change : result.steps) change.one_launch = true;
+    for (Change& change : result.steps)
+        change = step_change(std::move(change.words), std::move(change.unit), change.a, change.b);
     constexpr std::array<std::pair<Role, const char*>, 3> kinds{
         {{Role::bandwidth, "B/s"}, {Role::compute, "FLOP/s"}, {Role::latency, "lines/s"}}};
     for (const auto& [kind, unit] : kinds) {

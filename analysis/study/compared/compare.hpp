@@ -22,7 +22,8 @@ namespace roof::analysis {
 /// Median and interval of seconds or of a rate, in SI units. A lower bound has no upper end: `high` is infinite.
 struct Side : Range {
     int n = 0;
-    double busy = 0;  ///< the share of it that other programs cost; 1 if that is not known, 0 on a quiet machine
+    int processes = 1;  ///< of a step: in which it was measured
+    double busy = 0;    ///< the share of it that other programs cost; 1 if that is not known, 0 on a quiet machine
 
     bool is_at_least() const { return std::isinf(high); }
 };
@@ -43,8 +44,8 @@ struct Change {
     double high = 1;
     double floor = 0;     ///< |ln ratio| between two runs of the same plan; no smaller difference is shown
     bool enough = false;  ///< both sides have enough samples for an interval of at least 90%
-    /// Of steps: two launches of one program differ by more than their steps do, so one launch a side, without a floor, tells of these
-    /// two launches alone.
+    /// Of steps: two launches of one program differ by more than their steps do, so one launch of either side, without a floor, tells of
+    /// these launches alone.
     bool one_launch = false;
 
     /// The words, with blanks between them.
@@ -78,7 +79,12 @@ struct Comparison {
 /// "cpu bandwidth L1 load threads=2": the name of a ceiling that every machine has for it.
 std::string id_of(const Ceiling& ceiling);
 
+/// The time of a measured step, with what made it busy.
+Side step_side(const Measurement& row);
+
 Change change_of(std::vector<std::string> words, std::string unit, const Side& a, const Side& b);
+/// The same of a step or a part of one: judged by the spread between processes, so not with a single one on a side.
+Change step_change(std::vector<std::string> words, std::string unit, const Side& a, const Side& b);
 /// The images per second of step b beside those of step a.
 Change rate_change(const Measurement& a, const Measurement& b);
 /// What b is beside a: "slower", "faster", "no difference shown", "a lower bound does not tell", "one launch each: not judged", "not told apart:

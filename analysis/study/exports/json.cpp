@@ -238,6 +238,7 @@ json study_json(const Study& study)
         const bool is_placed = p != nullptr && !p->binds.empty();
         fields["share_of_attainable"] = is_placed ? json_number(p->fraction()) : json(nullptr);
         fields["share_is_upper_bound"] = is_placed ? json(p->is_at_most()) : json(nullptr);
+        fields["nearer_level_may_bind"] = is_placed ? json(p->nearer_may_bind) : json(nullptr);
         if (const Scaling scaling = scaling_of(row, study); row.ranks() > 1) {
             fields["ranks"]["speedup"] = scaling.alone ? json_number(scaling.speedup) : json(nullptr);
             fields["ranks"]["efficiency"] = scaling.alone ? json_number(scaling.efficiency) : json(nullptr);

@@ -88,6 +88,7 @@ DataTable placements_table(const Study& study)
         {"", "compute_roof_flop_per_s",
          [](A a) { return only_if(a.p.compute_roof.value > 0, number(a.p.compute_roof.value)); }},
         {"", "binds", [](A a) { return word(a.p.binds); }},
+        {"", "nearer_level_may_bind", [](A a) { return truth(a.p.nearer_may_bind); }},
         {"", "attainable_s", [](A a) { return a.if_placed(a.p.attainable.value); }},
         {"", "share_of_attainable", [](A a) { return a.if_placed(a.p.fraction()); }},
         {"", "share_is_upper_bound", [](A a) { return truth(a.p.is_at_most()); }},

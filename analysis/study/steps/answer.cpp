@@ -50,10 +50,13 @@ std::string headline_of(const StepTimes& times, const Measurement& row, bool no_
                                                       {times.unexplained, "unexplained"},
                                                       {times.outside(), "outside the layers"}};
     for (const auto& [level, seconds] : times.levels) {
+        const auto of_nearer = times.of_nearer.find(level);
+        const bool is_open = of_nearer != times.of_nearer.end() && of_nearer->second * 2 > seconds;
+        const std::string named_level = level + (is_open ? " or a nearer level" : "");
         if (share(seconds) >= alone)
-            return fmt::format("memory-bound ({0}): {1} of the time under the {0} roof", level,
-                               percent(share(seconds)));
-        parts.emplace_back(seconds, level);
+            return fmt::format("memory-bound ({}): {} of the time under the {} roof", named_level,
+                               percent(share(seconds)), level);
+        parts.emplace_back(seconds, named_level);
     }
     std::ranges::stable_sort(parts, std::greater{}, [](const auto& part) { return part.first; });
     std::vector<std::string> words;

@@ -167,6 +167,7 @@ StepTimes step_times(std::span<const Placement> placements, const Measurement& r
         const Bound bound = p->bound();
         if (bound == Bound::unknown) continue;
         if (bound == Bound::bandwidth) times.levels[p->binds] += seconds;
+        if (bound == Bound::bandwidth && p->nearer_may_bind) times.of_nearer[p->binds] += seconds;
         (bound == Bound::compute     ? times.compute
          : bound == Bound::bandwidth ? times.bandwidth
                                      : times.unexplained) += seconds;

@@ -19,7 +19,8 @@ namespace roof::analysis {
 struct StepTimes {
     double compute = 0;
     double bandwidth = 0;
-    std::map<std::string, double> levels;  ///< of memory; they add up to `bandwidth`
+    std::map<std::string, double> levels;       ///< of memory; they add up to `bandwidth`
+    std::map<std::string, double> of_nearer{};  ///< the part of `levels` that a nearer level may limit instead
     double unexplained = 0;
     double layers =
         0;  ///< of all, also of those without a roof; they are timed apart and may take longer than the step

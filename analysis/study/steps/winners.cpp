@@ -31,16 +31,12 @@ bool is_measured(E e)
     return e.row->status == Status::ok;
 }
 
-/// A row is not called slower where what its busy machine probably cost closes the gap to the fastest.
 std::string verdict(E e)
 {
     if (!is_measured(e)) return status_text(*e.row);
     if (e.row == e.fastest) return "fastest";
     const Change change = rate_change(*e.fastest, *e.row);
-    if (!change.enough) return verdict_of(change);
-    if (!change.shown()) return "not told apart";
-    const std::optional<BusyCost> cost = busy_cost(*e.row);
-    return cost && change.high >= 1 - cost->share ? "not told apart: a busy machine" : verdict_of(change);
+    return change.shown() || !change.enough || change.may_be_busy() ? verdict_of(change) : "not told apart";
 }
 
 /// What it ran on, and how.

@@ -4,6 +4,7 @@
 #include "ert/base/words.hpp"
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/process_limits.hpp"
+#include "ert/method/plan/processes.hpp"
 #include "ert/method/plan/sustain.hpp"
 
 #include <fmt/chrono.h>
@@ -99,6 +100,9 @@ void require_threads(long long count)
             fmt::format("{} threads cannot be started ({}); `ulimit -u` and `ulimit -s` show limits", count, reason));
 }
 
+/// No interval is so narrow.
+constexpr double never = -1;
+
 void run(Measurement& row, const Item& item, const BenchRegistry& registry, const Clock& clock,
          const SampleObserver& observer, const std::filesystem::path& folder)
 {
@@ -115,8 +119,9 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     if (profile) trace.set_listener(&profile->listener);
     const std::unique_ptr<HostMonitor> host = row.role == Role::step ? registry.host_monitor() : nullptr;
     const auto groups = group_periods();
-    row.samples =
-        failing([&] { return collect(*subject, trace, item.stopping, clock, row.parts, observer, host.get()); });
+    StoppingOptions stopping = item.stopping;
+    if (row.role == Role::step) stopping.interval = never;  // the interval of a step is what its samples are for
+    row.samples = failing([&] { return collect(*subject, trace, stopping, clock, row.parts, observer, host.get()); });
     if (row.role == Role::step) subject->check();  // ranks that go apart late
     // Other ranks are processes of this step.
     if (row.ranks() > 1)
@@ -130,15 +135,7 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     for (const auto& more : {of_profile, remarks_on(row.samples)})
         remarks.insert(remarks.end(), more.begin(), more.end());
     row.variant = subject->variant();
-    row.seconds = estimate_of(row.samples, &Sample::seconds);
-    if (row.role == Role::step) {
-        std::vector<double> seconds;
-        for (const Sample& sample : row.samples)
-            if (sample.used) seconds.push_back(sample.seconds.value);
-        const Spread spread = spread_in_time(seconds);
-        row.seconds.low = {spread.low};
-        row.seconds.high = {spread.high};
-    }
+    row.seconds = row.role == Role::step ? time_of_step(row.samples) : estimate_of(row.samples, &Sample::seconds);
     row.data = estimate_of(row.samples, &Sample::data);
     row.forward = estimate_of(row.samples, &Sample::forward);
     row.backward = estimate_of(row.samples, &Sample::backward);
@@ -227,9 +224,12 @@ Spread spread_in_time(std::span<const double> values)
         if (i > 0) neighbours += ranks[i] * ranks[i - 1];
     }
     if (squares <= 0) return spread;
-    // Few values show less correlation than there is. That of the sides of the median is 2/pi times the arc sine of theirs.
+    // Few values show less correlation than there is, so its error is added, once and with few of them twice.
     constexpr double most = 0.95;
-    const double correlation = std::clamp((n * neighbours / squares + 1) / (n - 4), 0.0, most);
+    const double shown = (n * neighbours / squares + 1) / (n - 4);
+    const double error = std::sqrt(std::max(0.0, 1 - shown * shown) / n);
+    const double correlation = std::clamp(shown + (1 + 6 / n) * error, 0.0, most);
+    // That of the sides of the median is 2/pi times the arc sine of the values'.
     double times = 1;
     for (double power = correlation; power > 1e-3; power *= correlation) times += 4 / M_PI * std::asin(power);
     const double independent = n / times;
@@ -296,6 +296,8 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
     for (int i = 0; i < options.warmup; ++i) launch(false);
     subject.check();
     const std::size_t warm_ups = samples.size();
+    const bool is_shared = warm_ups > 0 && has_several_processes(options, samples.back().seconds);
+    const StoppingOptions stopping = is_shared ? of_one_process(options) : options;
     const Seconds begin = clock();
     const auto counted = [&] { return std::span(samples).subspan(warm_ups); };
     do {
@@ -304,7 +306,7 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
         std::vector<double>& seconds = part_seconds.emplace_back();
         for (std::size_t i = 0; i < declared.size(); ++i) seconds.push_back(trace.part_seconds()[i].value);
         leave_out_pauses(counted());
-    } while (!is_enough(counted(), clock() - begin, options));
+    } while (!is_enough(counted(), clock() - begin, stopping));
     const auto of_part = [&](std::size_t part) {
         std::vector<double> seconds;
         for (std::size_t i = 0; i < part_seconds.size(); ++i)

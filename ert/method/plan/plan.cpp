@@ -105,6 +105,7 @@ class Parser : YamlReader {
         number(node, "interval", 0.0, options.interval);
         number(node, "budget_seconds", 0.0, options.budget.value);
         number(node, "sustain_seconds", 0.0, options.sustain.value);
+        number(node, "processes", 1, options.processes);
         if (options.max_samples < options.min_samples) {
             throw InputError(fmt::format("{}: measure: max_samples ({}) is less than min_samples ({})", where(node),
                                          options.max_samples, options.min_samples));
@@ -165,8 +166,8 @@ class Parser : YamlReader {
                                         "profile"};
     std::vector<std::string> flags_{"true", "false"};
     std::vector<std::string> profilings_{"true", "false", "steps"};
-    std::vector<std::string> measure_keys_{"warmup",   "min_samples",    "max_samples",
-                                           "interval", "budget_seconds", "sustain_seconds"};
+    std::vector<std::string> measure_keys_{"warmup",         "min_samples",     "max_samples", "interval",
+                                           "budget_seconds", "sustain_seconds", "processes"};
 };
 
 }  // namespace

@@ -15,8 +15,9 @@ struct StoppingOptions {
     int warmup = 1;          ///< launches that are not counted
     int min_samples = 5;     ///< taken in any case
     int max_samples = 1000;  ///< samples
-    double interval = 0.01;  ///< stop when the half-width of the 95% interval is at most this share of the median
+    double interval = 0.01;  ///< of a probe: stop when half the width of its interval is at most this share of it
     Seconds budget{1.0};     ///< stop when the launches together have taken this long
+    int processes = 1;       ///< of a step: at most so many, one after another, share the samples and the budget
     Seconds sustain{};       ///< then repeat the launches for so long, for what lasts (sustain.hpp); 0: not at all
 };
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -80,18 +81,30 @@ double set_of(const Item& item)
     return item.point.has("working_set") ? item.point.number("working_set") : 0;
 }
 
-/// Without these a calibration that is cut short has no roof: multiply-adds on wide vectors or tiles, and loads from memory.
-bool is_needed_first(const Item& item, const std::vector<Item>& items)
+/// A place before all others for what a calibration that is cut short needs for its roofs, with every number of threads: multiply-adds of
+/// each precision on the widest vectors or tiles and the largest load; then loads from four smaller sets, spread over the levels.
+std::optional<double> place_of_needed(const Item& item, const std::vector<Item>& items)
 {
     const std::string operation = item.point.text_or("operation", "");
-    if (is_multiply_add(operation)) {
-        const std::string isa = item.point.text_or("isa", "");
-        return operation != "mul+add" && isa != "scalar" && isa != "sse";
-    }
-    const auto is_larger = [&](const Item& other) {
-        return other.bench_name == item.bench_name && set_of(other) > set_of(item);
+    const auto text = [](const Item& of, const char* axis) { return of.point.text_or(axis, ""); };
+    const auto has_same = [&](const Item& other, std::initializer_list<const char*> axes) {
+        return other.bench_name == item.bench_name && other.device == item.device &&
+               std::ranges::all_of(axes, [&](const char* axis) { return text(other, axis) == text(item, axis); });
     };
-    return operation == "load" && set_of(item) > 0 && std::ranges::none_of(items, is_larger);
+    if (is_multiply_add(operation)) {
+        const auto is_same = [&](const Item& other) { return has_same(other, {"operation", "precision", "threads"}); };
+        const auto last = std::find_if(items.rbegin(), items.rend(), is_same);  // the widest: they are listed by width
+        return operation != "mul+add" && text(*last, "isa") == text(item, "isa") ? 0 : std::optional<double>();
+    }
+    if (operation != "load" || set_of(item) <= 0) return {};
+    std::set<double> sets;
+    for (const Item& other : items)
+        if (has_same(other, {"operation", "threads"})) sets.insert(set_of(other));
+    const auto place = static_cast<std::size_t>(std::distance(sets.begin(), sets.find(set_of(item))));
+    constexpr std::size_t parts = 4;
+    for (std::size_t part = 0; part <= parts; ++part)
+        if (place == (sets.size() - 1) * part / parts) return place + 1 == sets.size() ? 0 : 0.1;
+    return {};
 }
 
 /// The items of each round, spread; in the first round what a roof needs goes first.
@@ -106,7 +119,7 @@ std::vector<Item> spread(const std::vector<Item>& items)
     }
     std::vector<std::pair<double, const Item*>> places;
     const auto place_of = [&](double place, const Item& item) {
-        return place < 1 && is_needed_first(item, items) ? 0 : place;
+        return place < 1 ? place_of_needed(item, items).value_or(place) : place;
     };
     for (const auto& [key, entry] : entries) {
         const auto count = static_cast<double>(entry.size());

@@ -74,6 +74,17 @@ TEST_CASE("what a shared core cost is not known without quiet launches")
     CHECK(busy_cost(row)->share == Approx(0.3));
 }
 
+TEST_CASE("a quota of the own container is named as what made the machine busy")
+{
+    Measurement row = made::row();
+    row.remarks = "pinned to cores 0-1; the control group's limit throttled this process in 93% of its periods";
+    CHECK(busy_text(row) ==
+          "the control group's limit throttled this process in 93% of its periods; what it cost is not known");
+    row.host.waited = 0.8;
+    CHECK_THAT(busy_text(row),
+               Catch::Contains("a thread waited 80%") && Catch::Contains("in 93% of its periods; this took"));
+}
+
 TEST_CASE("the mean over launches weighs their times and leaves out what is not known")
 {
     std::vector<Sample> samples(3);

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple
 
 from roof.compiled import Kernel, Watch
+from roof.host import Counts, counts
 from roof.steps import (BACKWARD, BEFORE_MODEL, BEFORE_OPTIMIZER, FORWARD, LOSS, OPTIMIZER, UPDATE, Key, Step, cycles_of, steps_of)
 from roof.work import Work, tensors_in, work_of
 
@@ -53,6 +54,7 @@ class Recorder:
         self.kinds: Dict[str, str] = {}
         self.watch: Optional[Watch] = None  #: of a compiled model
         self.remarks: List[str] = []
+        self.host: Optional[Tuple[Counts, Counts]] = None  #: at the first beginning and the last end
         self._to_count = counted
         self.first_pass = 0.0  #: when it began, by perf_counter()
         self._shapes: Set[Any] = set()  #: of the inputs
@@ -81,6 +83,8 @@ class Recorder:
     def start(self) -> None:
         from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+        now = counts()
+        self.host = (self.host or (now, now))[0], now
         for name, module in self.model.named_modules():
             inner = [part for part in name.split(".") if part != COMPILED]
             layer = ".".join(inner) or getattr(module, COMPILED, module).__class__.__name__
@@ -106,6 +110,8 @@ class Recorder:
 
     def stop(self) -> None:
         self._mark(None)
+        if self.host is not None:
+            self.host = self.host[0], counts()
         self._count(False)
         if self.watch is not None:
             self.watch.stop()

@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 from roof import folder as results
 from roof.clocks import CpuClock, CudaClock
 from roof.estimates import Estimate, estimate
+from roof.host import throttling_between, use_between
 from roof.machine import describe
 from roof.recorder import COMPILED, Recorder
 from roof.steps import BEFORE_OPTIMIZER, LOSS, OPTIMIZER, PHASES, Key, Step
@@ -186,6 +187,8 @@ def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: 
     remarks.append(f"start-up {recording.start_up:.6g} s before the first step")
     rank, ranks = results.rank_of_environment()
     recording.remarks = remarks + recorder.remarks + ([f"rank {rank} of {ranks}"] if ranks > 1 else [])
+    if recorder.host:
+        recording.remarks += throttling_between(*recorder.host)
     write(recording, recorder, steps, device, named, losses)
 
 
@@ -211,6 +214,11 @@ def write(recording: Recording, recorder: Recorder, steps: List[Step], device: s
     recording.remarks += remarks_on(total)
     if recorder.watch is not None:
         recording.remarks.append(recorder.watch.remark(recorder.kernels))
+    if recorder.host:
+        beside = use_between(*recorder.host)
+        if results.rank_of_environment()[1] > 1:  # other ranks are processes of this step
+            beside.pop("others_processors", None)
+        row.update(beside)
     row.update({"flops": total.contraction_flops, "executed_flops": executed(total.contraction_flops, total), "compulsory_bytes": total.compulsory,
                 "no_reuse_bytes": total.no_reuse, "work_known": "analytic", "time_known": "measured",
                 "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "description": DESCRIPTION,

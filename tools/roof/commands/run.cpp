@@ -9,6 +9,7 @@
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/processes.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/simulation.hpp"
@@ -44,9 +45,13 @@ std::string step_text(const Measurement& row)
     const auto warmup = std::count_if(row.samples.begin(), row.samples.end(),
                                       [](const Sample& s) { return !s.used && s.window.empty(); });
     constexpr int fewest_of_interval = 6;  // the range of fewer covers less than 95%
-    return fmt::format(
-        "{}  median and {} of {} steps, {} warm-up left out ({})", analysis::with_interval(row.seconds, "s"),
-        row.seconds.n < fewest_of_interval ? "range" : "95% interval", row.seconds.n, warmup, name(row.time_known));
+    const std::string of_steps =
+        fmt::format("of {} steps, {} warm-up left out ({})", row.seconds.n, warmup, name(row.time_known));
+    if (processes_of(row) > 1)
+        return fmt::format("{}  mean and 95% interval of the medians of {} processes; {}",
+                           analysis::with_interval(row.seconds, "s"), processes_of(row), of_steps);
+    return fmt::format("{}  median and {} {}", analysis::with_interval(row.seconds, "s"),
+                       row.seconds.n < fewest_of_interval ? "range" : "95% interval", of_steps);
 }
 
 std::string images_text(const Measurement& row)

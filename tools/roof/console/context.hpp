@@ -4,10 +4,13 @@
 
 #include "ert/method/bench/bench_registry.hpp"
 #include "ert/method/bench/clock.hpp"
+#include "ert/method/bench/measurement.hpp"
+#include "ert/method/plan/plan.hpp"
 #include "tools/roof/console/terminal.hpp"
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <string>
@@ -25,6 +28,9 @@ struct Context {
     std::filesystem::path results = "results";
     /// Runs the same command in a new process instead of this one; returns only if that fails. May be empty.
     std::function<void()> start_again{};
+    /// Called before a step is measured here. Each call of the result measures it once more, in a new process, which takes the choices of
+    /// algorithms that were made here; nullopt if that failed. Throws Interrupted. May be empty.
+    std::function<std::function<std::optional<Measurement>()>(const Item& item)> measured_anew{};
     Terminal messages{};           ///< of standard error
     int status = 0;                ///< the least exit status: 1 after reading a damaged folder
     std::set<std::string> told{};  ///< on `err`, once each

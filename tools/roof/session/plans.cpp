@@ -30,13 +30,22 @@ constexpr double unlimited_seconds = 1e9;
 
 StoppingOptions stopping_for(int steps)
 {
-    if (steps == 0) return {.warmup = 2, .min_samples = 5, .max_samples = 200, .interval = 0.01, .budget = Seconds{10}};
+    constexpr int processes = 6;
+    if (steps == 0)
+        return {.warmup = 2,
+                .min_samples = 6,
+                .max_samples = 200,
+                .interval = 0,
+                .budget = Seconds{10},
+                .processes = processes};
     const int timed = steps == 1 ? 1 : steps - 1;
+    constexpr int fewest_of_interval = 6;
     return {.warmup = steps - timed,
             .min_samples = timed,
             .max_samples = timed,
             .interval = 0,
-            .budget = Seconds{unlimited_seconds}};
+            .budget = Seconds{unlimited_seconds},
+            .processes = timed < fewest_of_interval ? 1 : processes};
 }
 
 // Quoted as JSON, which YAML also accepts, so any text is preserved.
@@ -45,8 +54,9 @@ std::string to_yaml(const Plan& plan, const PlanEntry& entry)
     const auto quoted = [](const auto& value) { return nlohmann::json(value).dump(); };
     const StoppingOptions& s = entry.stopping;
     std::string text = fmt::format("name: {}\ndescription: {}\n", plan.name, quoted(plan.description));
-    text += fmt::format("measure: {{warmup: {}, min_samples: {}, max_samples: {}, interval: {}, budget_seconds: {}}}\n",
-                        s.warmup, s.min_samples, s.max_samples, s.interval, s.budget.value);
+    text += fmt::format(
+        "measure: {{warmup: {}, min_samples: {}, max_samples: {}, interval: {}, budget_seconds: {}, processes: {}}}\n",
+        s.warmup, s.min_samples, s.max_samples, s.interval, s.budget.value, s.processes);
     text += fmt::format("run:\n  - bench: {}\n    device: {}\n", entry.bench, quoted(entry.device));
     if (s.sustain.value > 0) text += fmt::format("    measure: {{sustain_seconds: {}}}\n", s.sustain.value);
     if (entry.profile != Profiling::off)
@@ -56,6 +66,19 @@ std::string to_yaml(const Plan& plan, const PlanEntry& entry)
 }
 
 }  // namespace
+
+std::string plan_of(const Item& item)
+{
+    Plan plan;
+    plan.name = "run";
+    PlanEntry entry;
+    entry.bench = item.bench_name;
+    entry.device = item.device;
+    entry.stopping = item.stopping;
+    const Point point = item.point.without("round");
+    for (const auto& [axis, value] : point.values()) entry.axes[axis] = {value};
+    return to_yaml(plan, entry);
+}
 
 std::vector<std::string> built_in_plans()
 {

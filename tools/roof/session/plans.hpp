@@ -18,6 +18,9 @@ std::vector<std::string> built_in_plans();
 /// `file_or_name`: the path of a file, else the name of a built-in plan. Throws InputError listing the plans.
 Plan find_plan(const std::string& file_or_name);
 
+/// The YAML of a plan of this item alone, without a profile.
+std::string plan_of(const Item& item);
+
 // The options of `roof run` as a plan, so that a run is measured, kept and continued like a sweep.
 
 /// Declares an option for each axis of the bench `train` that has one of the same name: "bucket_mb" is --bucket-mb.

@@ -3,6 +3,7 @@
 #include "ert/base/text.hpp"
 #include "ert/method/bench/node.hpp"
 #include "ert/method/plan/measure.hpp"
+#include "ert/method/plan/processes.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/process.hpp"
@@ -32,6 +33,35 @@ void keep(RunDirectory& run, const Measurement& row, const Context& context)
     }
 }
 
+/// A step that others than this process can measure again within its budget is measured by so many processes; another item by this one.
+Measurement measured(Item item, const Context& context, const SampleObserver& observe, const RunDirectory& run,
+                     bool* is_lost)
+{
+    StoppingOptions& stopping = item.stopping;
+    const bool is_alone = item.bench != nullptr && item.bench->role() == Role::step &&
+                          item.bench->time_known() == Known::measured && item.point.text_or("ranks", "1") == "1" &&
+                          item.profile == Profiling::off && stopping.sustain.value == 0;
+    if (!is_alone || !context.measured_anew || stopping.warmup == 0) stopping.processes = 1;
+    const auto measured_again =
+        stopping.processes > 1 ? context.measured_anew(item) : std::function<std::optional<Measurement>()>{};
+    std::vector<Measurement> rows{measure(item, context.registry, context.clock, observe, run.folder(), is_lost)};
+    const auto last_warmup = static_cast<std::size_t>(stopping.warmup - 1);
+    if (stopping.processes == 1 || rows[0].status != Status::ok ||
+        !has_several_processes(stopping, rows[0].samples.at(last_warmup).seconds))
+        return rows[0];
+    const Seconds most = std::min(stopping.budget, Seconds{10});
+    const Seconds begin = context.clock();
+    for (Seconds last{}; static_cast<int>(rows.size()) < stopping.processes;) {
+        const Seconds so_far = context.clock() - begin;
+        if (so_far + last > most) break;
+        const std::optional<Measurement> row = measured_again();
+        if (!row || row->parts.size() != rows[0].parts.size()) break;
+        rows.push_back(*row);
+        last = context.clock() - begin - so_far;
+    }
+    return over_processes(rows);
+}
+
 /// Measures all items of the scheduler, then extra rounds of unsteady rows until the plan's time is over. After its end, items are skipped.
 /// Appends to `rows`, the rows of the folder. Throws Interrupted, and DeviceLost after a row that lost its device.
 void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Measurement>& rows, const Context& context,
@@ -54,9 +84,8 @@ void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Mea
             if (listener.begins) listener.begins(item, rows.size(), total);
             bool is_lost = false;
             run.check_lock();
-            rows.push_back(item.bench != nullptr && is_past(end)
-                               ? skipped(item, over)
-                               : measure(item, context.registry, context.clock, observe, run.folder(), &is_lost));
+            rows.push_back(item.bench != nullptr && is_past(end) ? skipped(item, over)
+                                                                 : measured(item, context, observe, run, &is_lost));
             keep(run, rows.back(), context);
             if (listener.row) listener.row(rows.back());
             if (is_lost && context.start_again) throw DeviceLost();

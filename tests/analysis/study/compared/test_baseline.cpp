@@ -10,10 +10,18 @@ using namespace roof::analysis;
 
 namespace {
 
+/// A warm-up and a step of each of two processes.
+Measurement in_two_processes()
+{
+    Measurement row = made::row();
+    row.samples = {{.used = false}, {}, {.used = false}, {}};
+    return row;
+}
+
 /// The step and its first layer take twice the time.
 Measurement slower()
 {
-    Measurement row = made::row();
+    Measurement row = in_two_processes();
     row.seconds = made::about<Seconds>(0.080);
     row.parts[0].seconds = made::about<Seconds>(0.025);
     return row;
@@ -23,7 +31,7 @@ Measurement slower()
 
 TEST_CASE("what took twice the time since the baseline is named slower, with both times and the ratio")
 {
-    const Study earlier = made::study({made::row()});
+    const Study earlier = made::study({in_two_processes()});
     Study now = made::study({slower()});
     CHECK(baseline_table(now).rows.empty());
     now.baseline = &earlier;
@@ -38,6 +46,23 @@ TEST_CASE("what took twice the time since the baseline is named slower, with bot
     CHECK(table.cell(1, "name").text == "conv1 forward");
     CHECK(table.cell(1, "verdict").text == "slower");
     CHECK(table.cell(2, "verdict").text == "no difference shown");
+}
+
+TEST_CASE(
+    "a baseline is judged as a comparison is: not by one launch, and not where a busy machine may have made the gap")
+{
+    const Study once = made::study({made::row()});
+    Study now = made::study({slower()});
+    now.baseline = &once;
+    for (const std::size_t row : {0, 1})
+        CHECK(baseline_table(now).cell(row, "verdict").text == "one launch each: not judged");
+    Measurement busy = slower();
+    busy.host.shared = 0.5;
+    const Study earlier = made::study({in_two_processes()});
+    now = made::study({busy});
+    now.baseline = &earlier;
+    for (const std::size_t row : {0, 1})
+        CHECK(baseline_table(now).cell(row, "verdict").text == "not told apart: a busy machine");
 }
 
 TEST_CASE("a point that the baseline lacks has no change and no arrow")

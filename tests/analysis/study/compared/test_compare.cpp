@@ -70,6 +70,22 @@ TEST_CASE("steps of one launch each are not judged, but for who says what launch
     CHECK(slower_than(once, 0.6).empty());
 }
 
+TEST_CASE("steps of several processes a side are judged by the spread between these")
+{
+    const auto in_two = [](double factor) {
+        Measurement row = scaled(factor);
+        row.samples = {{.used = false}, {}, {.used = false}, {}};
+        return row;
+    };
+    const Comparison twice = compare(made::study({in_two(1)}), made::study({in_two(1.5)}));
+    CHECK(verdict_of(twice.steps[0]) == "slower");
+    CHECK(to_json(twice)["steps_not_judged"] == 0);
+    CHECK(to_json(twice)["steps"][0]["a"]["processes"] == 2);
+    CHECK(verdict_of(compare(made::study({in_two(1)}), made::study({in_two(1.1)})).steps[0]) == "no difference shown");
+    CHECK(verdict_of(compare(made::study({in_two(1)}), made::study({scaled(1.5)})).steps[0]) ==
+          "one launch each: not judged");
+}
+
 TEST_CASE("a step is not slower where what its busy machine cost closes the gap")
 {
     const auto busy = [](double factor, double waited) {

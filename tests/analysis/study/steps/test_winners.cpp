@@ -70,6 +70,8 @@ TEST_CASE("a device is not slower where its busy machine may have cost the gap")
     CHECK(table_of({on("cpu", 4, 0.02), waited}).cell(1, "verdict").text == "slower");
     waited.host.waited = 0.45;
     CHECK(table_of({on("cpu", 4, 0.02), waited}).cell(1, "verdict").text == "not told apart: a busy machine");
+    waited.host = {.shared = 0.5};  // of which the cost is not known
+    CHECK(table_of({on("cpu", 4, 0.02), waited}).cell(1, "verdict").text == "not told apart: a busy machine");
 }
 
 TEST_CASE("a device that is not there has a row with its reason")

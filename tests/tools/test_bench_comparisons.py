@@ -1,0 +1,56 @@
+"""tools/bench_comparisons: the goals for intervals and verdicts are met on times of steps that are made here, and a worse rule misses them."""
+
+import importlib.machinery
+import importlib.util
+import math
+import os
+import random
+import stat
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "bench_comparisons"
+loader = importlib.machinery.SourceFileLoader("bench_comparisons", str(TOOL))
+bench = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+loader.exec_module(bench)
+
+#: Answers as a rule would that takes every step for independent: the quarters of all, and a verdict whenever the medians differ by 1%.
+WORSE = """#!/usr/bin/env python3
+import statistics, sys
+for line in sys.stdin:
+    a, b = (sorted(float(x) for process in side.split("|") for x in process.split()) for side in line.split(";"))
+    ratio = statistics.median(b) / statistics.median(a)
+    middle, half = statistics.median(a), (a[3 * len(a) // 4] - a[len(a) // 4]) / len(a) ** 0.5
+    print(middle - half, middle + half, "slower" if ratio > 1.01 else "faster" if ratio < 1 / 1.01 else "no difference shown")
+"""
+
+
+class Comparisons(unittest.TestCase):
+    def test_the_goals_are_met(self):
+        missed = [row for row in bench.table(Path(os.environ["ROOF_JUDGE"]), count=150, seed=20) if not row[-1]]
+        self.assertEqual([], missed)
+
+    def test_a_rule_that_takes_steps_for_independent_misses_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            judge = Path(folder) / "judge"
+            judge.write_text(WORSE, encoding="utf-8")
+            judge.chmod(judge.stat().st_mode | stat.S_IXUSR)
+            missed = {row[0] for row in bench.table(judge, count=60, seed=20) if not row[-1]}
+        self.assertIn("covered, 20 steps of one process", missed)
+        self.assertIn("false verdicts, four times the spread", missed)
+
+    def test_the_made_steps_have_the_correlation_and_the_median_that_is_said(self):
+        draw = random.Random(3)
+        for correlation in bench.CORRELATIONS:
+            machine = bench.Machine(draw, "normal", correlation, 1, [])
+            noise = machine.noise(20000)
+            mean = sum(noise) / len(noise)
+            squares = sum((x - mean) ** 2 for x in noise)
+            shown = sum((x - mean) * (y - mean) for x, y in zip(noise, noise[1:])) / squares
+            self.assertAlmostEqual(correlation, shown, delta=0.03)
+            self.assertAlmostEqual(machine.within, math.sqrt(squares / len(noise)), delta=0.1 * machine.within)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,85 @@
+"""What else used the machine, by the kernel's counts: the columns that `roof run` writes (docs/method.md, A busy machine)."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Dict, List, Optional, Tuple
+
+THROTTLED = "the control group's limit throttled this process in "  #: as ert/method/bench/process_limits.hpp has it
+NOTICED = 0.02  #: the least share of the periods that is told
+
+
+@dataclass
+class Counts:
+    """So far, in seconds; None where the kernel does not say."""
+
+    at: float
+    own: float
+    busy: Optional[float] = None
+    stolen: Optional[float] = None
+    waited: Dict[str, float] = field(default_factory=dict)  #: of each thread
+    periods: Dict[Path, Tuple[int, int]] = field(default_factory=dict)  #: of each control group with a limit: all, and throttled ones
+
+
+def read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def groups(system: Path) -> List[Path]:
+    """cpu.stat of this process's groups and those above, of both versions."""
+    found = []
+    for line in read(system / "proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        root = system / "sys/fs/cgroup" / ("cpu" if controllers else "")
+        own = root / path.lstrip("/")
+        found += [folder / "cpu.stat" for folder in (own, *own.parents) if root in (folder, *folder.parents)]
+    return found
+
+
+def counts(system: Path = Path("/")) -> Counts:
+    used = os.times()
+    now = Counts(monotonic(), used.user + used.system)
+    total = read(system / "proc/stat").split("\n", 1)[0].split()
+    if total[:1] == ["cpu"] and len(total) > 8:
+        ticks = [int(number) / os.sysconf("SC_CLK_TCK") for number in total[1:9]]
+        now.busy, now.stolen = sum(ticks[i] for i in (0, 1, 2, 5, 6)), ticks[7]
+    for file in (system / "proc/self/task").glob("*/schedstat"):
+        times = read(file).split()
+        if len(times) > 1:
+            now.waited[file.parent.name] = 1e-9 * int(times[1])
+    for file in groups(system):
+        lines = (line.split() for line in read(file).splitlines())
+        fields = {words[0]: int(words[1]) for words in lines if len(words) == 2}
+        if "nr_periods" in fields:
+            now.periods[file] = (fields["nr_periods"], fields.get("nr_throttled", 0))
+    return now
+
+
+def use_between(before: Counts, after: Counts) -> Dict[str, float]:
+    """The columns that are known."""
+    elapsed = after.at - before.at
+    found: Dict[str, float] = {}
+    if elapsed <= 0:
+        return found
+    if before.busy is not None and after.busy is not None:
+        found["others_processors"] = max(0.0, after.busy - before.busy - (after.own - before.own)) / elapsed
+    if before.stolen is not None and after.stolen is not None:
+        found["stolen_processors"] = max(0.0, after.stolen - before.stolen) / elapsed
+    waited = [time - before.waited[thread] for thread, time in after.waited.items() if thread in before.waited]
+    if waited:
+        found["waited_share"] = min(1.0, max(0.0, *waited) / elapsed)
+    return found
+
+
+def throttling_between(before: Counts, after: Counts) -> List[str]:
+    """A remark, if a quota of the own container stopped this process."""
+    shares = [(after.periods[group][1] - throttled) / (after.periods[group][0] - periods)
+              for group, (periods, throttled) in before.periods.items() if group in after.periods and after.periods[group][0] > periods]
+    most = max(shares, default=0.0)
+    return [f"{THROTTLED}{100 * most:.0f}% of its periods"] if most >= NOTICED else []
