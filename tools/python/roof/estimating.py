@@ -14,7 +14,7 @@ from roof.errors import InputError
 from roof.program import run
 from roof.recorder import batch_of, precision_of
 from roof.recording import remarks_on
-from roof.shapes import Counts, fake_copy, floating_in, storage_bytes
+from roof.shapes import Counted, Counts, fake_copy, floating_in, storage_bytes
 from roof.steps import FORWARD
 from roof.work import Work
 
@@ -28,7 +28,7 @@ Point = Dict[str, str]
 class Estimated:
     """What a step costs. FLOPs are those of products, forward and backward; bytes are those of all operators, each operand moved once."""
 
-    def __init__(self, point: Point, counts: Counts, remarks: List[str], on: Sequence[str]) -> None:
+    def __init__(self, point: Point, counts: Counted, remarks: List[str], on: Sequence[str]) -> None:
         self.point, self.counts, self._on = point, counts, list(on)
         sums = Work()
         for work in counts.work.values():

@@ -11,6 +11,7 @@ carry marks from operator to operator:
 import copy
 import weakref
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, Iterator, List, Set, Tuple
 
 from roof.recorder import Recorder
@@ -40,8 +41,26 @@ def storage_bytes(values: Any) -> Dict[int, int]:
     return {storage._cdata: storage.nbytes() for storage in storages}
 
 
-class Counts:
-    """Counts the operators of a model while `mode` is entered, and holds what one step does. Sizes are in bytes."""
+@dataclass
+class Counted:
+    """What one step does. Sizes are in bytes."""
+
+    work: Dict[Part, Work] = field(default_factory=dict)
+    kinds: Dict[str, str] = field(default_factory=dict)  #: of layers
+    outputs: Dict[str, List[int]] = field(default_factory=dict)  #: extents of the last product of a layer
+    parameters: Dict[str, int] = field(default_factory=dict)  #: of each layer that runs; a tensor that two layers share belongs to the first
+    left_out: Dict[str, int] = field(default_factory=dict)  #: parameters that the inputs do not reach, by the part of the model
+    stored: float = 0.0  #: parameters as stored
+    inputs: float = 0.0
+    kept: float = 0.0
+    caches: float = 0.0
+    working: float = 0.0  #: the most that is alive besides, in the step
+    forward_working: float = 0.0  #: and in its forward pass
+    largest: float = 0.0  #: operands and results of one operator, without parameters
+
+
+class Counts(Counted):
+    """Counts the operators of a model while `mode` is entered."""
 
     def __init__(self, model: Any) -> None:
         from torch.utils._python_dispatch import TorchDispatchMode
@@ -57,15 +76,7 @@ class Counts:
 
         self.mode = Mode()
         self.recorder = Recorder(model, NoClock(), counted=0)
-        self.kinds = self.recorder.kinds  #: of layers
-        self.work: Dict[Part, Work] = {}
-        self.outputs: Dict[str, List[int]] = {}  #: extents of the last product of a layer
-        self.parameters: Dict[str, int] = {}  #: of each layer that runs; a tensor that two layers share belongs to the first
-        self.left_out: Dict[str, int] = {}  #: parameters that the inputs do not reach, by the part of the model
-        self.stored = 0.0  #: parameters as stored
-        self.inputs = self.kept = self.caches = 0.0
-        self.working = self.forward_working = 0.0  #: the most that is alive besides, in the step and in its forward pass
-        self.largest = 0.0  #: operands and results of one operator, without parameters
+        super().__init__(kinds=self.recorder.kinds)
         self._reached: Set[int] = set()
         self._own = storage_bytes([*model.parameters(), *model.buffers()])
         self._known: Set[int] = set(self._own)

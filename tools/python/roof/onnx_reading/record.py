@@ -1,13 +1,13 @@
 """Writes the operators of an ONNX file as `roof.estimate` writes those of a model of PyTorch."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Dict, List, Tuple, Union
+from typing import Dict, Union
 
 from roof.errors import InputError
 from roof.estimating import SIZES, Estimated
 from roof.onnx_reading.network import Network, read
 from roof.onnx_reading.operators import ATTENTION, CONVOLUTIONS
+from roof.shapes import Counted
 from roof.steps import BACKWARD, FORWARD
 from roof.work import Work
 
@@ -15,32 +15,11 @@ from roof.work import Work
 PRODUCT_KINDS = {**dict.fromkeys(CONVOLUTIONS, "convolution"), **dict.fromkeys(ATTENTION, "attention")}
 
 
-@dataclass
-class Counts:
-    """What roof.estimating reads of roof.shapes.Counts. Sizes are in bytes."""
-
-    stored: float
-    inputs: float
-    kept: float
-    largest: float
-    work: Dict[Tuple[str, str, str], Work] = field(default_factory=dict)
-    kinds: Dict[str, str] = field(default_factory=dict)
-    outputs: Dict[str, List[int]] = field(default_factory=dict)
-    parameters: Dict[str, int] = field(default_factory=dict)
-    left_out: Dict[str, int] = field(default_factory=dict)
-    caches: float = 0.0
-    forward_working: float = 0.0
-
-    @property
-    def working(self) -> float:
-        return self.largest
-
-
-def counts_of(network: Network, trains: bool) -> Counts:
+def counts_of(network: Network, trains: bool) -> Counted:
     """As `roof.estimating.Estimated` takes them. Each result that is written counts as kept, which is the most."""
     kept = sum(one.written for one in network.operators)
     largest = max((one.read + one.written for one in network.operators), default=0.0)
-    counts = Counts(network.stored, network.inputs, kept, largest)
+    counts = Counted(stored=network.stored, inputs=network.inputs, kept=kept, largest=largest, working=largest)
     for one in network.operators:
         counts.kinds.setdefault(one.name, one.kind)
         counts.outputs.setdefault(one.name, list(one.output))
