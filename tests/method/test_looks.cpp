@@ -36,7 +36,8 @@ TEST_CASE("one look is seen once, and two are steady if they are ten minutes apa
     check(over({look(0, 100)}), Steadiness::seen_once, 100, 1);
     check(over({look(0, 100), look(9, 100.4)}), Steadiness::seen_once, 100.4, 1);
 
-    // Six medians, 100 and 100.4: mean 100.2, squares 6 · 0.2² = 0.24, error √(0.24 / 5 / 6) = 0.08944, half width 3.163 · 0.08944 = 0.2829.
+    // Six medians, 100 and 100.4: mean 100.2, squares 6 · 0.2² = 0.24, error √(0.24 / 5 / 6) = 0.08944, half width
+    // 3.163 · 0.08944 = 0.2829.
     const SeenRate steady = over({look(0, 100), look(11, 100.4)});
     check(steady, Steadiness::steady, 100.2, 2);
     CHECK(steady.sustained.rate.low.value == Approx(99.9171).epsilon(1e-6));

@@ -1,6 +1,11 @@
 #include "ert/method/ceilings/looks.hpp"
 
+#include "ert/method/bench/device_group.hpp"
+
 #include <algorithm>
+#include <ranges>
+#include <tuple>
+#include <utility>
 
 namespace roof {
 namespace {
@@ -12,7 +17,8 @@ constexpr std::size_t times_slope = 3;
 
 enum class Lies { in, faster, just_below, other, unknown };
 
-/// Where most samples of the round lie, for a window around `centre`. `other`: slower, or disturbed. `unknown`: without values.
+/// Where most samples of the round lie, for a window around `centre`. `other`: slower, or disturbed. `unknown`: without
+/// values.
 Lies where_lies(const Round& round, double centre, double reach, bool per_clock)
 {
     std::vector<double> values;
@@ -31,22 +37,6 @@ Lies where_lies(const Round& round, double centre, double reach, bool per_clock)
     if (inside + faster == 0 && spread_of(values).median >= centre * (1 - 2 * reach)) return Lies::just_below;
     if (inside + faster < 2 || 2 * (inside + faster) < values.size() || 2 * undisturbed < inside) return Lies::other;
     return inside < 2 ? Lies::faster : Lies::in;
-}
-
-/// Over all looks: the median, and the range. Empty if none has one.
-Estimate<Hertz> clock_of(std::span<const Look> looks)
-{
-    std::vector<double> medians;
-    Estimate<Hertz> clock;
-    for (const Look& look : looks) {
-        if (look.clock.median.value <= 0) continue;
-        clock.low = medians.empty() ? look.clock.low : std::min(clock.low, look.clock.low);
-        clock.high = std::max(clock.high, look.clock.high);
-        clock.n += look.clock.n;
-        medians.push_back(look.clock.median.value);
-    }
-    if (!medians.empty()) clock.median.value = spread_of(medians).median;
-    return clock;
 }
 
 int count_times(std::vector<double> seconds)
@@ -76,7 +66,13 @@ SustainedRate as_bound(SustainedRate rate)
 SeenRate rate_over_looks(std::span<const Look> looks, double tolerance)
 {
     const bool has_now = std::ranges::any_of(looks, &Look::is_of_now);
-    const Estimate<Hertz> clock = clock_of(looks);
+    Estimate<Hertz> clock;  // of the newest look that has one
+    double newest = 0;
+    for (const Look& look : looks) {
+        if (look.clock.median.value <= 0 || look.time.value < newest) continue;
+        clock = look.clock;
+        newest = look.time.value;
+    }
     const bool per_clock = clock.median.value > 0;
     std::vector<Round> all;
     for (const Look& look : looks)
@@ -107,17 +103,19 @@ SeenRate rate_over_looks(std::span<const Look> looks, double tolerance)
     SeenRate seen{sustained_rate(kept, tolerance, clock), count_times(times), {}};
     const auto [first, last] = std::ranges::minmax(times);
     seen.over.value = last - first;
-    if (seen.times == 1) {
-        // As that look alone; of several the one that says most, then the fastest.
-        seen.sustained = {};
-        for (const Look* const look : agreeing) {
-            const SustainedRate alone = sustained_rate(look->rounds, tolerance, look->clock);
-            const auto rank = [](const SustainedRate& one) {
-                return std::pair(one.rate.n > 0 ? -static_cast<int>(one.steadiness) : -9, one.rate.median.value);
-            };
-            if (rank(seen.sustained) < rank(alone)) seen.sustained = alone;
-        }
+    if (seen.times == 1) {  // as the one of these looks that alone says most
+        const auto worth = [](const SustainedRate& one) {
+            return std::pair(-static_cast<int>(one.steadiness), one.rate.median);
+        };
+        seen.sustained = sustained_rate(agreeing.front()->rounds, tolerance, agreeing.front()->clock);
+        for (const Look* const look : agreeing)
+            if (const SustainedRate alone = sustained_rate(look->rounds, tolerance, look->clock);
+                worth(seen.sustained) < worth(alone))
+                seen.sustained = alone;
     }
+    // A lower bound needs no clock.
+    if (per_clock && seen.sustained.steadiness == Steadiness::at_least)
+        seen.sustained = as_bound(sustained_rate(kept, tolerance));
     if (seen.sustained.steadiness != Steadiness::steady) return seen;
     const int needed = static_cast<double>(kept.size()) >= most_rounds * static_cast<double>(all.size()) ? 2 : 3;
     if (seen.times == 1 || !has_now)
@@ -125,6 +123,71 @@ SeenRate rate_over_looks(std::span<const Look> looks, double tolerance)
     else if (seen.times < needed || times_slope * just_below > kept.size())
         seen.sustained = as_bound(seen.sustained);
     return seen;
+}
+
+void take_rate(const SustainedRate& sustained, Ceiling& ceiling)
+{
+    ceiling.rate = sustained.rate;
+    ceiling.steadiness = sustained.steadiness;
+    ceiling.rounds = sustained.rounds;
+    ceiling.per_clock = sustained.per_clock;
+    if (sustained.clock.n > 0) ceiling.clock = sustained.clock;
+    const double clock = ceiling.clock.median.value;
+    if (ceiling.per_clock.n == 0 && clock > 0)
+        ceiling.per_clock = {{ceiling.rate.median.value / clock},
+                             {ceiling.rate.low.value / clock},
+                             {ceiling.rate.high.value / clock},
+                             ceiling.rate.n,
+                             0};
+    for (auto* const end : {&ceiling.per_clock.median, &ceiling.per_clock.low, &ceiling.per_clock.high})
+        end->value /= ceiling.threads;
+}
+
+bool is_same_ceiling(const Ceiling& a, const Ceiling& b)
+{
+    const auto key = [](const Ceiling& c) {
+        return std::tie(c.kind, c.device, c.level, c.operation, c.precision, c.isa, c.condition, c.threads);
+    };
+    return key(a) == key(b);
+}
+
+void judge_by_looks(std::span<const SeenCeiling> seen, Ceiling& ceiling)
+{
+    std::vector<Look> looks;
+    Quantity<0, 0, -1> bound{};
+    for (const SeenCeiling& one : seen) {
+        const Ceiling& then = one.ceiling;
+        if (!is_same_ceiling(then, ceiling)) continue;
+        if (one.is_of_now) bound = std::max(bound, then.rate.low);
+        looks.push_back({{static_cast<double>(one.time)},
+                         one.is_of_now,
+                         then.samples,
+                         then.per_clock_compared ? then.clock : Estimate<Hertz>{}});
+    }
+    if (looks.empty()) return;
+    SeenRate together = rate_over_looks(looks, tolerance_of(ceiling.level));
+    // What one look showed stays possible.
+    if (Rate& rate = together.sustained.rate; together.sustained.steadiness == Steadiness::at_least && rate.n > 0)
+        rate = {std::max(rate.low, bound), std::max(rate.low, bound), std::max(rate.high, bound), rate.n, 0};
+    ceiling.times = together.times;
+    ceiling.over = together.over;
+    // Of a GPU, whose own clock differs by rounds, the rate may be that over all rounds.
+    const bool is_own = (looks.size() == 1 && ceiling.rate.n > 0) || together.sustained.rate.n == 0 ||
+                        (kind_of_device(ceiling.device) == "gpu" && together.sustained.rounds < min_rounds);
+    if (!is_own) {
+        ceiling.alone = {ceiling.rate, {}, {}, 0, ceiling.steadiness, ceiling.rounds};
+        take_rate(together.sustained, ceiling);
+    } else if (ceiling.steadiness == Steadiness::steady)
+        ceiling.steadiness = Steadiness::seen_once;
+}
+
+std::vector<Ceiling> newest_of(std::span<const SeenCeiling> seen)
+{
+    std::vector<Ceiling> newest;
+    for (const SeenCeiling& one : std::views::reverse(seen))
+        if (std::ranges::none_of(newest, [&](const Ceiling& c) { return is_same_ceiling(c, one.ceiling); }))
+            newest.push_back(one.ceiling);
+    return newest;
 }
 
 }  // namespace roof
