@@ -4,6 +4,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/base/yaml_text.hpp"
+#include "ert/method/results/look_file.hpp"
 
 #include <fmt/format.h>
 
@@ -137,7 +138,8 @@ Target target_of(const MachineSheet& sheet)
 
 std::vector<Target> targets_of(const Results& calibration, const std::string& name)
 {
-    const Ceilings ceilings = fit_ceilings(calibration.rows, calibration.machine);
+    const Ceilings ceilings =
+        fit_ceilings(calibration.rows, calibration.machine, looks_at(calibration.folder, calibration.machine).seen);
     std::vector<Target> targets;
     for (const std::string& device : devices_of(ceilings)) {
         const Roofs roofs = roofs_of(ceilings, device);

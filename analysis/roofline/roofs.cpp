@@ -144,8 +144,9 @@ std::string calibration_quality(std::span<const Ceiling> ceilings, std::span<con
 {
     if (ceilings.empty()) return {};
     const auto bounds = std::ranges::count(ceilings, Steadiness::at_least, &Ceiling::steadiness);
+    const auto once = std::ranges::count(ceilings, Steadiness::seen_once, &Ceiling::steadiness);
     const auto unsteady =
-        std::ssize(ceilings) - bounds - std::ranges::count(ceilings, Steadiness::steady, &Ceiling::steadiness);
+        std::ssize(ceilings) - bounds - once - std::ranges::count(ceilings, Steadiness::steady, &Ceiling::steadiness);
     std::vector<std::string> states;
     const auto add = [&](auto count, std::string_view one, std::string_view many) {
         if (count > 0)
@@ -155,6 +156,7 @@ std::string calibration_quality(std::span<const Ceiling> ceilings, std::span<con
     };
     add(bounds, "is a lower bound", "are lower bounds");
     add(unsteady, "is unsteady", "are unsteady");
+    add(once, "was seen once", "were seen once");
     const auto skipped = std::ranges::count(rows, Status::skipped, &Measurement::status);
     const std::string left = skipped == 0 ? ""
                                           : fmt::format(" {} of {} rows {} not measured.", skipped, rows.size(),
@@ -163,7 +165,9 @@ std::string calibration_quality(std::span<const Ceiling> ceilings, std::span<con
         return fmt::format(
             "{} steady.{}",
             ceilings.size() == 1 ? "The one ceiling is" : fmt::format("All {} ceilings are", ceilings.size()), left);
-    return join(states, ", ") + most_frequent_disturbance(rows) + "." + left;
+    const std::string again =
+        once == 0 ? "" : " Seen once: a calibration ten minutes later, or a run, shows what is steady.";
+    return join(states, ", ") + most_frequent_disturbance(rows) + "." + again + left;
 }
 
 }  // namespace roof::analysis

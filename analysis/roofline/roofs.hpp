@@ -80,7 +80,7 @@ const Ceiling* link_between_nodes(const Ceilings& ceilings, int ranks);
 // How good a calibration is, in one sentence. Every command that uses ceilings says it.
 
 /// "94 of 132 ceilings are lower bounds, 3 are unsteady: a core was shared 70% of the time." The time is that of the samples of `rows`, the
-/// calibration's, and the reason the most frequent one. A second sentence counts rows that were skipped. Empty without ceilings.
+/// calibration's, and the reason the most frequent one. Further sentences say what shows whether a ceiling that was seen once is steady, and count rows that were skipped. Empty without ceilings.
 std::string calibration_quality(std::span<const Ceiling> ceilings, std::span<const Measurement> rows);
 
 }  // namespace roof::analysis

@@ -7,6 +7,7 @@
 #include "ert/base/number.hpp"
 #include "ert/base/precision.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/results/look_file.hpp"
 
 #include <fmt/format.h>
 
@@ -117,7 +118,8 @@ std::vector<GivenPoint> parse_points(std::string_view text, const std::string& f
 Study place_points(const std::vector<GivenPoint>& points, Results calibration)
 {
     Study study;
-    study.ceilings = fit_ceilings(calibration.rows, calibration.machine);
+    study.ceilings =
+        fit_ceilings(calibration.rows, calibration.machine, looks_at(calibration.folder, calibration.machine).seen);
     const std::vector<std::string> devices = devices_of(study.ceilings);
     if (devices.empty()) throw InputError(calibration.folder.string() + ": there are no ceilings in it");
     study.results.machine = calibration.machine;

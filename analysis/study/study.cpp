@@ -6,6 +6,7 @@
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/node.hpp"
+#include "ert/method/results/look_file.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <algorithm>
@@ -68,7 +69,8 @@ Ceilings ceilings_over_nodes(const std::filesystem::path& folder, Results& resul
         note(over, results);
         add_new(results.damage, calibration.damage);
         if (calibration.machine.node == name)
-            nodes.push_back({name, fit_ceilings(calibration.rows, calibration.machine)});
+            nodes.push_back({name, fit_ceilings(calibration.rows, calibration.machine,
+                                                looks_at(calibration.folder, calibration.machine).seen)});
         else
             without.push_back(name);
     }
@@ -160,8 +162,14 @@ Study make_study(Results results, Results calibration, Ceilings over_nodes)
     const bool spans_nodes = count_nodes(results.machine) > 1;
     study.results = std::move(results);
     study.calibration = std::move(calibration);
+    const bool has_none = study.calibration.folder.empty();
+    const Looks looks = has_none ? looks_at(study.results.folder, study.results.machine)
+                                 : looks_at(study.calibration.folder, study.calibration.machine);
+    if (has_none && !looks.seen.empty()) study.calibration.machine = study.results.machine;
+    add_new(study.results.remarks, looks.remarks);
     const Machine& machine = study.calibration.machine;
-    study.ceilings = with_groups(fit_ceilings(calibration_rows(study), machine), study.results.rows, machine);
+    study.ceilings =
+        with_groups(fit_ceilings(calibration_rows(study), machine, looks.seen), study.results.rows, machine);
     for (const Measurement& row : study.results.rows)
         for (Placement& placement :
              place(row, spans_nodes && row.ranks() > 1 ? study.over_nodes : study.ceilings, machine))

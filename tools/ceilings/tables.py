@@ -160,7 +160,7 @@ def repeatability_rows(calibrations):
         ceilings = [c for key, found in seen.items() if is_in(key) for c in found]
         spreads = [spread([c["median"] for c in found]) for key, found in seen.items() if is_in(key)]
         rows.append((group, str(len(of_group)), f"{100 * sum(of_group) / max(1, len(of_group)):.1f}%",
-                     half_width(ceilings), share(c.get("steadiness", "steady") == "steady" for c in ceilings),
+                     half_width(ceilings), share(c.get("steadiness", "steady") in ("steady", "seen once") for c in ceilings),
                      share(map(is_bound, ceilings)),
                      f"{100 * statistics.median(spreads):.2f}%"))
     return rows

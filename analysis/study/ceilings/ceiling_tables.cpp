@@ -50,8 +50,10 @@ Cell share_of_spec_cell(C c, const Ceilings& ceilings, const Machine& machine)
 
 Cell verdict_cell(C ceiling)
 {
-    if (ceiling.steadiness == Steadiness::steady) return absent();
-    return warning_if(true, word(name(ceiling.steadiness)));
+    if (ceiling.steadiness == Steadiness::steady)
+        return only_if(ceiling.times > 0, word(fmt::format("steady ({} looks over {})", ceiling.times,
+                                                           format_duration(ceiling.over.value))));
+    return warning_if(ceiling.steadiness != Steadiness::seen_once, word(name(ceiling.steadiness)));
 }
 
 /// The share of the set that a nearer level may have served, where that is a tenth or more.

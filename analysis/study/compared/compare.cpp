@@ -94,8 +94,10 @@ Sides ceilings_of(const Study& study, Role kind)
     std::map<Words, Side> fastest;
     for (const Ceiling& ceiling : study.ceilings.all) {
         if (ceiling.kind != kind) continue;
-        Side side = side_of(ceiling.rate);
-        if (ceiling.steadiness == Steadiness::at_least) side.high = std::numeric_limits<double>::infinity();
+        const bool is_joint = ceiling.alone.rate.n > 0;
+        Side side = side_of(is_joint ? ceiling.alone.rate : ceiling.rate);
+        if ((is_joint ? ceiling.alone.steadiness : ceiling.steadiness) == Steadiness::at_least)
+            side.high = std::numeric_limits<double>::infinity();
         Side& best = fastest[words_of(ceiling)];
         if (side.median > best.median) best = side;
     }

@@ -33,7 +33,7 @@ nlohmann::json machine_json(const Machine& machine);
 
 /// {"machine": {…}, "ceilings": [{"device", "kind", "level", "operation", "precision", "isa", "condition", "threads",
 /// "median", "low", "high", "n", "unit", "working_set_bytes", "known", "variant", "clock_hertz", "per_clock_and_core",
-/// "spec_per_clock_and_core", "share_of_spec", "steadiness", "rounds", "seconds_per_access", "nearer_share", "stands_in", "point"}],
+/// "spec_per_clock_and_core", "share_of_spec", "steadiness", "rounds", "looks", "looks_over_seconds", "seconds_per_access", "nearer_share", "stands_in", "point"}],
 /// "roofs": [the same of each memory level and precision, at the most threads, by Ceilings::roof()],
 /// "levels": [{"device", "name", "threads", "from_bytes", "to_bytes", "beyond_bytes", "reported_bytes", "sharing",
 /// "contradiction"}], "levels_by_threads": [the same for every thread count],

@@ -87,6 +87,8 @@ json ceiling_json(const Ceiling& c, const Machine& machine)
             {"share_of_spec", share ? json_number(*share) : json(nullptr)},
             {"steadiness", name(c.steadiness)},
             {"rounds", c.rounds},
+            {"looks", c.times > 0 ? json(c.times) : json(nullptr)},
+            {"looks_over_seconds", c.times > 0 ? json_number(c.over.value) : json(nullptr)},
             {"seconds_per_access", c.kind == Role::latency ? json_number(c.per_access().value) : json(nullptr)},
             {"nearer_share", positive_or_null(c.nearer_share)},
             {"stands_in", text_or_null(c.stands_in)},

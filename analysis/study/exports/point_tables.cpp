@@ -196,6 +196,8 @@ DataTable ceilings_table(const Study& study)
         {"", "steadiness", [](C c) { return word(name(c.steadiness)); }},
         {"", "rounds", [](C c) { return count(c.rounds); }},
         {"", "known", [](C c) { return word(name(c.known)); }},
+        {"", "looks", [](C c) { return only_if(c.times > 0, count(c.times)); }},
+        {"", "looks_over_s", [](C c) { return only_if(c.times > 0, number(c.over.value)); }},
     };
     return table_of(columns, study.ceilings.all);
 }

@@ -42,6 +42,11 @@ struct Ceiling {
     double nearer_share = 0;
     /// Of a roof that is a lower bound because something faster may not have been measured: "fma avx2 was not measured". Else empty.
     std::string stands_in{};
+    std::vector<Round> samples{};     ///< of which the rate is made
+    bool per_clock_compared = false;  ///< since the clock varied
+    int times = 0;                    ///< of looks that agree on the rate (looks.hpp); 0: one calibration alone judges
+    Seconds over{};                   ///< from the first of these times to the last
+    SustainedRate alone{};            ///< by the calibration alone, to compare calibrations; empty where `rate` is that
 
     std::string_view unit() const
     {
@@ -56,6 +61,13 @@ struct Ceiling {
     int rounds_of_interval() const { return steadiness == Steadiness::at_least ? 0 : rounds; }
     /// The time of one access, for a latency.
     Seconds per_access() const { return {rate.median.value > 0 ? 1 / rate.median.value : 0}; }
+};
+
+/// What a calibration, or the few rounds after a run, saw of a ceiling.
+struct SeenCeiling {
+    long long time = 0;     ///< seconds since 1970
+    bool is_of_now = true;  ///< as in looks.hpp
+    Ceiling ceiling;        ///< `samples`: what was seen
 };
 
 /// Whether each core has its own instance of a cache level or all cores share one. `unclear` where only one thread count was
@@ -142,6 +154,9 @@ std::vector<Ceiling> ceilings_of(const std::vector<PointSummary>& points, const 
 
 /// Finds the plateaus of the working-set sweeps and the best rates. A pure function of the rows, called once when they are complete; rows
 /// that are not ok are skipped. Levels are found from the rates alone, not from the reported sizes.
-Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine);
+/// `seen`: the looks at these ceilings, that of the rows included; then all judge each rate together (looks.hpp). Without rows the ceilings
+/// are those of the newest looks. Empty: the rows judge alone.
+Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine,
+                      std::span<const SeenCeiling> seen = {});
 
 }  // namespace roof

@@ -9,14 +9,15 @@
 
 namespace roof {
 
-/// `steady`: the rounds agree within the tolerance. `rounds_disagree`: they agree on no rate that narrowly. `clock_varied`: they agree
+/// `steady`: the rounds agree within the tolerance. `seen_once`: those of one time do, and no other time confirms them (looks.hpp). `rounds_disagree`: they agree on no rate that narrowly. `clock_varied`: they agree
 /// per clock, but the clock changed during the run. `at_least`: too few undisturbed samples or rounds show what is possible, so the
 /// rate is a lower bound.
-enum class Steadiness { steady, clock_varied, rounds_disagree, at_least };
-constexpr EnumNames<Steadiness, 4> names_of(Steadiness)
+enum class Steadiness { steady, seen_once, clock_varied, rounds_disagree, at_least };
+constexpr EnumNames<Steadiness, 5> names_of(Steadiness)
 {
     return {"steadiness",
             {{{Steadiness::steady, "steady"},
+              {Steadiness::seen_once, "seen once"},
               {Steadiness::clock_varied, "unsteady: clock"},
               {Steadiness::rounds_disagree, "unsteady: rounds"},
               {Steadiness::at_least, "at least"}}}};

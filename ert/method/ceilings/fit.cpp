@@ -2,6 +2,7 @@
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/levels.hpp"
+#include "ert/method/ceilings/looks.hpp"
 #include "ert/method/ceilings/run_clock.hpp"
 
 #include <algorithm>
@@ -43,20 +44,9 @@ void set_rate(const PointSummary& point, const std::vector<Round>& samples, cons
         if (kind_of_device(ceiling.device) == "gpu" && sustained.rounds < min_rounds)
             if (SustainedRate all = rate_over_rounds(samples, tolerance); all.rounds > 0) sustained = all;
     }
-    ceiling.rate = sustained.rate;
-    ceiling.steadiness = sustained.steadiness;
-    ceiling.rounds = sustained.rounds;
-    ceiling.per_clock = sustained.per_clock;
-    if (sustained.clock.n > 0) ceiling.clock = sustained.clock;
-    const double clock = ceiling.clock.median.value;
-    if (ceiling.per_clock.n == 0 && clock > 0)
-        ceiling.per_clock = {{ceiling.rate.median.value / clock},
-                             {ceiling.rate.low.value / clock},
-                             {ceiling.rate.high.value / clock},
-                             ceiling.rate.n,
-                             0};
-    for (auto* const end : {&ceiling.per_clock.median, &ceiling.per_clock.low, &ceiling.per_clock.high})
-        end->value /= ceiling.threads;
+    ceiling.per_clock_compared = divides && sustained.per_clock.n > 0;
+    ceiling.samples = ceiling.per_clock_compared ? run.credible_samples(point, samples) : samples;
+    take_rate(sustained, ceiling);
 }
 
 Ceiling ceiling_of(const PointSummary& point, const std::vector<Round>& samples, std::string_view level,
@@ -330,12 +320,14 @@ std::vector<Ceiling> ceilings_of(const std::vector<PointSummary>& points, const 
     return all;
 }
 
-Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
+Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine, std::span<const SeenCeiling> seen)
 {
     const std::vector<PointSummary> points = summarize_points(rows);
     const std::vector<MeasuredLevel> levels = find_levels(points, machine);
     Ceilings ceilings{
         ceilings_of(points, levels), with_most_threads(levels), levels, unmeasured_in(points, machine), {}};
+    if (rows.empty()) ceilings.all = newest_of(seen);
+    for (Ceiling& ceiling : ceilings.all) judge_by_looks(seen, ceiling);
     refuse_disorder(ceilings);
     return ceilings;
 }

@@ -131,15 +131,15 @@ std::optional<CalibrationKind> kind_of(const fs::path& folder, std::span<const M
 }
 
 /// What one reading of a folder shows.
-struct Look {
+struct Reading {
     std::optional<CalibrationKind> kind{};  ///< empty if it has no ceilings, or cannot be read
     std::string damage{};                   ///< of one that may have ceilings; empty for one that holds steps alone
     std::string why{};                      ///< a reason to pass it over that is no damage
 };
 
-Look look_at(const fs::path& place)
+Reading look_at(const fs::path& place)
 {
-    Look look;
+    Reading look;
     try {
         if (is_of_other_format(place)) {
             if (is_there(place / seal_file))  // it may be the format that was changed
@@ -222,7 +222,7 @@ class Search {
     enum class Whose { unknown, own, of_other_node, of_none };
     struct Seen {
         Neighbour head;
-        Look look{};
+        Reading look{};
         Whose whose;
         Machine machine{};
     };

@@ -121,7 +121,7 @@ void seal(const fs::path& folder, const Edits& edits)
     for (const fs::path& file : files) {
         const std::string name = file.filename().string();
         const std::uintmax_t bytes = fs::file_size(file);
-        if (name == seal_file || name == digest_file) continue;
+        if (name == seal_file || name == digest_file || name == looks_file) continue;
         const std::string end = end_of(file, bytes);
         if (!end.empty() || is_of_rows(file))
             text += csv_line(std::vector{name, std::to_string(bytes), end, known[name], each_line});

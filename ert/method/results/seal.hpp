@@ -14,6 +14,8 @@ inline constexpr const char* measurements_file = "measurements.csv";
 inline constexpr const char* seal_file = "checksums.csv";
 /// Written anew from the other files at any time (analysis/fleet/digest.hpp), so checksums.csv does not describe it.
 inline constexpr const char* digest_file = "digest.csv";
+/// Written anew after each run (look_file.hpp), likewise.
+inline constexpr const char* looks_file = "looks.csv";
 
 /// The files whose lines a row's checksum covers beside its own, in order (ert/base/checksum.hpp).
 inline constexpr std::array<const char*, 2> files_of_rows{"samples.csv", "layers.csv"};

@@ -34,6 +34,11 @@ TEST_CASE("a calibration's quality counts what is not steady and names the most 
     ceilings[1].steadiness = Steadiness::clock_varied;
     CHECK(calibration_quality(ceilings, rows) ==
           "4 of 10 ceilings are lower bounds, 2 are unsteady: processor time was stolen by the host 50% of the time.");
+    ceilings[2].steadiness = Steadiness::seen_once;
+    CHECK(calibration_quality(ceilings, {}) ==
+          "4 of 10 ceilings are lower bounds, 2 are unsteady, 1 was seen once. Seen once: a calibration ten minutes "
+          "later, or a run, shows what is steady.");
+    ceilings[2].steadiness = Steadiness::steady;
     Measurement hardly = made::row();
     hardly.samples = {{.seconds = Seconds{4}}, {.seconds = Seconds{0.001}, .disturbance = "a core was shared"}};
     CHECK(calibration_quality(ceilings, std::vector{hardly}) == "4 of 10 ceilings are lower bounds, 2 are unsteady.");

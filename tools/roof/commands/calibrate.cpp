@@ -16,6 +16,7 @@
 #include "tools/roof/commands/side_by_side.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/study.hpp"
+#include "tools/roof/session/looks.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/session.hpp"
 
@@ -281,7 +282,7 @@ int measure_ceilings(const CalibrateOptions& options, Context& context)
     if (options.side_by_side) remove_parts(session.folder, devices);
     warn_if_nothing_was_measured(session, options.device, context);
     outcome.machine = machine_named(options.node, context);
-    outcome.ceilings = fit_ceilings(session.rows, outcome.machine);
+    outcome.ceilings = ceilings_of_looks(session, options.out, outcome.machine, context);
     const Results now{session.folder, outcome.machine, text, session.rows};
     analysis::keep_digest(now);
     outcome.drift = drift_since_last(now, scheduler, context);

@@ -15,6 +15,7 @@
 #include "tools/roof/programs/simulation.hpp"
 #include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/explain.hpp"
+#include "tools/roof/session/looks.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/session.hpp"
 
@@ -182,8 +183,10 @@ int train(const RunOptions& options, Context& context)
     if (std::ranges::all_of(items, [](const Item& item) { return item.bench == nullptr; }))
         throw InputError("nothing can be measured on " + options.train.device + ": " + items.front().missing);
     const Listener log = training_log(context.err, steps_of(options.train), context.messages);
+    const Seconds begin = context.clock();
     const Session session = measure_all({plan.source, Scheduler(items), options.out, {}, options.node}, context, log);
     if (session.interrupted) return session.status();
+    look_again(session, context.clock() - begin, machine_named(options.node, context), context);
     const analysis::Study study = open_with_calibration(session.folder, {}, context);
     if (options.json) {
         print_json(context.out, analysis::study_json(study));

@@ -9,6 +9,7 @@
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/terminal.hpp"
 #include "tools/roof/reading/study.hpp"
+#include "tools/roof/session/looks.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/session.hpp"
 
@@ -240,8 +241,11 @@ int sweep_plan(const SweepOptions& options, Context& context)
         job.opened = [&, predictions = predict(scheduler.planned(), context)](const auto& folder, bool has_rows) {
             keep_predictions(predictions, folder, has_rows, context);
         };
+    const Seconds begin = context.clock();
     const Session session = measure_all(job, context, progress(context));
-    if (!session.interrupted) show(session, options, context);
+    if (session.interrupted) return session.status();
+    look_again(session, context.clock() - begin, machine_named(options.node, context), context);
+    show(session, options, context);
     return session.status();
 }
 

@@ -1,0 +1,55 @@
+// The rate of a ceiling over several looks at it, taken at different times. One look trusts one moment: a neighbour
+// that works all the while slows all of its rounds alike. Needs no file and no clock; ert/method/results/look_file.hpp
+// keeps the looks of a machine.
+#pragma once
+
+#include "ert/method/ceilings/ceiling.hpp"
+
+#include <span>
+#include <vector>
+
+namespace roof {
+
+/// What one calibration, or the few rounds after a run, saw of a ceiling.
+struct Look {
+    Seconds time{};         ///< since 1970
+    bool is_of_now = true;  ///< the machine's state (identity.hpp) was then what it is now
+    std::vector<Round> rounds{};
+    Estimate<Hertz> clock{};  ///< of that run, where it varied and the rate scales with it; else empty
+};
+
+/// Looks that are nearer in time count as one.
+inline constexpr Seconds looks_apart{600};
+
+struct SeenRate {
+    SustainedRate sustained;
+    int times = 0;   ///< at which rounds agree with it, `looks_apart` or more apart
+    Seconds over{};  ///< from the first of these times to the last
+};
+
+/// Interference only slows, so all rounds are compared with the fastest rate on which samples of all looks agree
+/// (sustained_rate()). Slower rounds, and rounds most of whose samples there were disturbed, are left out; the others
+/// give value and interval.
+///
+/// Steady: the rounds of at least two times agree. Of at least three, if most rounds were left out; and not while the
+/// rounds just below the window are more than a third of those in it, for then it is the upper end of rates that differ
+/// by themselves. Rounds of one time alone are judged as by sustained_rate(), with `seen_once` for `steady`. So a later
+/// look that is faster takes `steady` back, until another agrees.
+///
+/// Rounds of another state of the machine confirm a rate, and neither lower nor raise it; where there are no others, it
+/// is seen once at most. Empty without samples.
+SeenRate rate_over_looks(std::span<const Look> looks, double tolerance);
+
+/// Sets rate, state, rounds, and the rate per clock and thread.
+void take_rate(const SustainedRate& sustained, Ceiling& ceiling);
+
+/// Whether they are one ceiling of a machine.
+bool is_same_ceiling(const Ceiling& a, const Ceiling& b);
+
+/// Judges the ceiling by all looks at it. No look leaves it as it is; one leaves its rate.
+void judge_by_looks(std::span<const SeenCeiling> seen, Ceiling& ceiling);
+
+/// Each ceiling as it was seen last. `seen`: in order of time.
+std::vector<Ceiling> newest_of(std::span<const SeenCeiling> seen);
+
+}  // namespace roof
