@@ -72,7 +72,7 @@ const std::vector<Field<Line>>& fields()
 }
 
 /// The first column is no "id": these lines belong to no row.
-std::string columns()
+std::string columns_of_looks()
 {
     return "time_utc" + header_of(fields()).substr(2);
 }
@@ -158,7 +158,7 @@ void read_looks(const fs::path& file, const std::string& machine, LinesOfLooks& 
     CsvLines lines(csv, file.string());
     std::string what;
     if (!lines.next(what) || !lines.has_blocks() ||
-        join(std::vector<std::string>(lines.cells().begin(), lines.cells().end()), ",") != columns())
+        join(std::vector<std::string>(lines.cells().begin(), lines.cells().end()), ",") != columns_of_looks())
         throw InputError(file.string() + ":1: its columns are not those of looks");
     Places<Line> places;
     for (std::size_t i = 0; i < fields().size(); ++i) places.emplace_back(&fields()[i], i + 1);
@@ -211,7 +211,7 @@ std::string text_of(const LinesOfLooks& looks)
     std::size_t bytes = 0;
     for (const auto& [name, look] : looks) bytes += texts.emplace_back(text_of(look)).size();
     for (; bytes > largest_looks && texts.size() > 2; texts.erase(texts.begin() + 1)) bytes -= texts[1].size();
-    return with_column(columns(), block_column) + "\n" + join(texts, "");
+    return with_column(columns_of_looks(), block_column) + "\n" + join(texts, "");
 }
 
 /// Waits for other processes that add a look.
