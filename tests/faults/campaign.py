@@ -242,7 +242,7 @@ class Campaign:
             return self.try_once()
         places = {place for _, place, _ in befallen}
         concerned = [name for name, (_, told, found) in COMMANDS.items() if places & {*told, *found}]
-        for name in self.chance.sample(concerned, min(2, len(concerned))):
+        for name in self.chance.sample(concerned, min(self.chance.choice((1, 1, 2)), len(concerned))):
             verdict = self.judge(name, befallen, self.answer(name))
             self.counts[verdict] += 1
             if verdict in ("SILENT", "CRASH", "ENDED"):
@@ -285,14 +285,16 @@ class Campaign:
         """Whether the answer has a line that the whole one has not, and that names the folder, its node or one of its files."""
         before = set((whole[1] + whole[2]).splitlines())
         new = "\n".join(line for line in text.splitlines() if line not in before)
-        return re.search(rf"\b{PLACES[place].name}\b|\w\.(csv|yaml)\b|passed over|has not ended|Remarks on the files|{RENAMED.pattern}", new) is not None
+        return re.search(rf"\b{PLACES[place].name}\b|\w\.(csv|yaml)\b|passed over|has not ended|its rows disagree|Remarks on the files|{RENAMED.pattern}", new) is not None
 
     def same(self, name, one, other):
-        return one[0] == other[0] and self.plain(name, one[1]) == self.plain(name, other[1])
+        return one[0] == other[0] and (one[1] == other[1] or self.plain(name, one[1]) == self.plain(name, other[1]))
 
     @staticmethod
     def plain(name, text):
-        text = re.sub(".*both sides use the same calibration.*\n?", "", RENAMED.sub(NEWER, text))  # not so where a copy of it is nearer
+        text = RENAMED.sub(NEWER, text)
+        if "both sides use the same calibration" in text:  # not so where a copy of it is nearer
+            text = "\n".join(line for line in text.split("\n") if "both sides use the same calibration" not in line)
         return re.sub(r"20\d\d-\d\d-\d\d[-T0-9:Z]*(-\w+)*", "DATE", text) if name in WRITING else text
 
     def difference(self, name, out):
@@ -309,7 +311,7 @@ def main():
         campaign = Campaign(roof, scratch, seed)
         for number in range(1, tries + 1):
             campaign.try_once()
-            if number % 1000 == 0 or number == tries:
+            if number % 250 == 0 or number == tries:
                 print(f"{number} accidents: {campaign.summary()}", flush=True)
         subprocess.run(["rm", "-rf", campaign.home], check=False)
         campaign.package.stdin.close()

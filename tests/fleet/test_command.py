@@ -170,6 +170,14 @@ class Atlas(unittest.TestCase):
         self.assertIn("<h1>Atlas of measured roofs</h1>", page)
         self.assertIn("<svg", page)
 
+    def test_a_link_in_the_place_of_a_machine_is_replaced_and_not_followed(self):
+        victim = self.place / "victim"
+        victim.write_text("precious")
+        (self.place / "my-machine.csv").symlink_to(victim)
+        self.assertEqual(0, roof("atlas", "add", CALIBRATION, "my-machine", "--out", self.place).returncode)
+        self.assertEqual("precious", victim.read_text())
+        self.assertIn("fact,node,unknown,", (self.place / "my-machine.csv").read_text())
+
     def test_the_published_files_are_the_digests_of_their_sources(self):
         for name, source in SOURCES.items():
             self.assertEqual(0, roof("atlas", "add", ROOT / source, name, "--out", self.place).returncode)

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from roof.commands import import_
 from roof.errors import InputError
@@ -47,6 +48,14 @@ class Command(unittest.TestCase):
         with self.assertRaises(InputError) as raised:
             import_.main([str(word) for word in words])
         return str(raised.exception)
+
+    def test_a_link_in_the_place_of_the_folder_is_not_followed(self):
+        results = self.place / "results"
+        (results / "imported").mkdir(parents=True)
+        (results / "imported/made").symlink_to(self.place / "elsewhere")
+        with mock.patch.dict(os.environ, {"ROOF_RESULTS": str(results)}):
+            self.assertIn("made is a link: --out names the folder", self.refused(self.file))
+        self.assertFalse((self.place / "elsewhere").exists())
 
     def test_the_summary_names_rows_and_what_is_missing(self):
         out = self.run_command(self.file, "--out", self.place / "run", "--machine", "server")

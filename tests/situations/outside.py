@@ -230,3 +230,19 @@ def a_command_of_it_under(jail, limit):
 @situation("the package", "CHLD", "CHLD INT TERM")
 def a_command_of_it_where_the_parent_ignores(jail, names):
     jail.fine(*PACKAGE, wrapper=["env", *[f"--ignore-signal={name}" for name in names.split()]])
+
+
+# Programs that roof starts
+
+@situation("search paths", "report", "profile", "atlas", "import")
+def no_program_of_the_working_folder_is_started(jail, name):
+    words = {"report": ["report", published(), "--out", "page.html", "--pictures", "pictures"], "profile": ["profile", "--", "true"], "atlas": ["atlas"],
+             "import": ["import", "none", "--out", "x"]}[name]
+    (jail.folder / "relative").mkdir()
+    for folder in (jail.folder, jail.folder / "relative"):
+        for program in ("rsvg-convert", "valgrind", "python3", "nvidia-smi", "numactl", "roof"):
+            file = folder / program
+            file.write_text("#!/bin/sh\ntouch started\n", encoding="utf-8")
+            file.chmod(0o755)
+    jail.roof(*words, env={"PATH": f":.:relative:{os.environ['PATH']}:"})
+    must(not (jail.folder / "started").exists(), words, "started a program of the working folder")

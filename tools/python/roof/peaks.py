@@ -23,7 +23,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Dict, Iterator, Optional
 
-from roof.program import run, run_json
+from roof.program import installed, run, run_json
 
 #: What the program says of a calibration that ran out of time.
 LEFT_OUT = " not measured."
@@ -197,8 +197,8 @@ def fingerprint(machine: Dict[str, Any], device: str) -> str:
 def power_limits() -> str:
     """Of each GPU, as nvidia-smi prints them; empty where it does not run."""
     try:
-        return subprocess.run(["nvidia-smi", "--query-gpu=uuid,power.limit,driver_version", "--format=csv,noheader"], capture_output=True, text=True,
-                              check=True).stdout
+        return subprocess.run([installed("nvidia-smi") or "", "--query-gpu=uuid,power.limit,driver_version", "--format=csv,noheader"],
+                              capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return ""
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NoReturn, Union
+from typing import Any, NoReturn, Optional, Union
 
 OF_THE_WHEEL = Path(__file__).parent / "program" / "bin" / "roof"
 
@@ -22,6 +22,12 @@ def program() -> str:
     if not found:
         raise NotFound("the program roof was not found: install it, put it on PATH, or set ROOF_PROGRAM to its path")
     return found
+
+
+def installed(name: str) -> Optional[str]:
+    """A program in the absolute folders of PATH: a relative folder may be anybody's."""
+    folders = filter(os.path.isabs, os.environ.get("PATH", os.defpath).split(os.pathsep))
+    return shutil.which(name, path=os.pathsep.join(folders))
 
 
 def run(*words: str) -> str:

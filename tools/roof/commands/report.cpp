@@ -57,12 +57,13 @@ void write_page_data(const std::filesystem::path& where, const std::vector<analy
 /// Makes a PNG file beside each SVG file. Returns an empty string, or the reason of a failure. Leaves no partial file.
 std::string make_png(const std::vector<std::filesystem::path>& pictures)
 {
-    if (!is_installed("rsvg-convert")) return "rsvg-convert is not installed (Debian package librsvg2-bin)";
+    const std::string converter = installed("rsvg-convert");
+    if (converter.empty()) return "rsvg-convert is not installed (Debian package librsvg2-bin)";
     for (const std::filesystem::path& picture : pictures) {
         const std::filesystem::path png = std::filesystem::absolute(picture).replace_extension(".png");
         std::filesystem::remove(png);  // not through a link
         try {
-            run_program({"rsvg-convert", "--zoom", "2", "--output", png, std::filesystem::absolute(picture)});
+            run_program({converter, "--zoom", "2", "--output", png, std::filesystem::absolute(picture)});
         } catch (const Error&) {
             std::filesystem::remove(png);
             return "rsvg-convert failed on " + picture.string();

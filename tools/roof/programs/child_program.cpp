@@ -161,14 +161,16 @@ std::string run_program(const std::vector<std::string>& words)
     return output;
 }
 
-bool is_installed(const std::string& program)
+std::string installed(const std::string& program)
 {
     const char* const path = std::getenv("PATH");
-    const std::vector<std::string> folders = split(path == nullptr ? "" : path, ':');
-    return std::ranges::any_of(folders, [&](const std::string& folder) {
+    for (const std::string& folder : split(path == nullptr ? "/usr/bin" : path, ':')) {
+        const std::filesystem::path file = std::filesystem::path(folder) / program;
         std::error_code none;
-        return std::filesystem::is_regular_file(std::filesystem::path(folder) / program, none);
-    });
+        if (file.is_absolute() && std::filesystem::is_regular_file(file, none) && ::access(file.c_str(), X_OK) == 0)
+            return file;
+    }
+    return {};
 }
 
 }  // namespace roof

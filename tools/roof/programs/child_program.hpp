@@ -31,7 +31,7 @@ int run_children(const std::vector<ChildProgram>& programs);
 /// Returns the standard output of a command. Throws Error if it cannot be run or fails.
 std::string run_program(const std::vector<std::string>& words);
 
-/// Whether a program of that name is on PATH.
-bool is_installed(const std::string& program);
+/// The program of that name in the absolute folders of PATH; empty if there is none. A relative folder may be anybody's.
+std::string installed(const std::string& program);
 
 }  // namespace roof

@@ -5,6 +5,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
+#include "tools/roof/programs/child_program.hpp"
 
 #include <fmt/format.h>
 
@@ -113,7 +114,7 @@ std::map<std::string, std::string> variables_of_same_code()
 std::vector<std::string> under_callgrind(const std::vector<std::string>& words, const SimulatedCaches& caches,
                                          const fs::path& folder)
 {
-    std::vector<std::string> all{"valgrind",
+    std::vector<std::string> all{installed("valgrind"),
                                  "--tool=callgrind",
                                  "--dump-instr=yes",
                                  "--dump-line=no",

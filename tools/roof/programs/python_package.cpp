@@ -2,11 +2,9 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "ert/base/text.hpp"
 #include "tools/roof/programs/child_program.hpp"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
@@ -32,18 +30,6 @@ fs::path package_beside(const fs::path& program_folder)
     return {};
 }
 
-/// Empty if there is none. A relative folder of PATH would be one of the current folder.
-std::string interpreter()
-{
-    if (const char* const named = std::getenv("ROOF_PYTHON"); named != nullptr && *named != '\0') return named;
-    const char* const path = std::getenv("PATH");
-    for (const std::string& folder : split(path == nullptr ? "/usr/bin" : path, ':')) {
-        const fs::path python = fs::path(folder) / "python3";
-        if (python.is_absolute() && ::access(python.c_str(), X_OK) == 0) return python;
-    }
-    return {};
-}
-
 }  // namespace
 
 int run_in_package(const std::string& command, const std::vector<std::string>& arguments)
@@ -54,7 +40,8 @@ int run_in_package(const std::string& command, const std::vector<std::string>& a
         throw InputError("roof " + command +
                          " is a command of the Python package, which does not lie beside this program: `pip install "
                          "measured-roof` brings both");
-    const std::string python = interpreter();
+    const char* const named = std::getenv("ROOF_PYTHON");
+    const std::string python = named != nullptr && *named != '\0' ? named : installed("python3");
     if (python.empty())
         throw InputError("roof " + command + " needs Python: no python3 was found (apt-get install python3)");
     std::vector<std::string> words{python, package, command};

@@ -207,7 +207,7 @@ std::string about_same_code(const SampledFunctions& sampled)
 std::string missing_simulation()
 {
     if (const std::string decoder = analysis::missing_decoder(); !decoder.empty()) return decoder;
-    return is_installed("valgrind") ? "" : "valgrind is not installed (Debian's package valgrind)";
+    return installed("valgrind").empty() ? "valgrind is not installed (Debian's package valgrind)" : "";
 }
 
 CountedProgram simulate_program(const std::vector<std::string>& words, const std::string& name, const fs::path& folder,

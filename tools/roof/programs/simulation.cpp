@@ -100,7 +100,7 @@ std::vector<std::string> command_of(const TrainOptions& options, const Simulated
     // clang-format off
     std::vector<std::string> command{
         "env", "ONEDNN_MAX_CPU_ISA=AVX2", "OMP_NUM_THREADS=1",
-        "valgrind", "--tool=callgrind", "--instr-atstart=no",
+        installed("valgrind"), "--tool=callgrind", "--instr-atstart=no",
         "--callgrind-out-file=" + (scratch / "counts").string(), "--log-file=" + (scratch / "log").string(),
         self.string(), "run", options.model, "--batch", options.batch, "--threads", "1", "--simulate"};
     // clang-format on
@@ -209,7 +209,7 @@ int simulate(const std::vector<Item>& items, const TrainOptions& options, bool j
     if (items.size() != 1) throw InputError("--simulate takes one batch of one model");
     if (const std::string reason = missing_simulator(); !reason.empty()) throw InputError("--simulate: " + reason);
     if (under_simulator()) return launch(items.front(), context);
-    if (!is_installed("valgrind"))
+    if (installed("valgrind").empty())
         throw InputError("--simulate: valgrind is not installed (Debian's package valgrind)");
     const Scratch scratch;
     const SimulatedCaches caches = simulated_caches(context.registry.machine());

@@ -44,7 +44,7 @@ def _add(words: List[str], folder: str, parser: Words) -> int:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot make the folder {file.parent}: {error.strerror}") from error
-    write_page(str(file), text.decode())
+    write_page(str(file), text.decode(), is_named=False)
     say(f"{file}\n")
     return 0
 

@@ -9,7 +9,7 @@ import time
 from typing import List
 
 from roof.commands import Words, require, whole
-from roof.errors import InputError
+from roof.errors import InputError, printable
 
 PARSER = Words("fleet", "anonymise json", "expect group-by max-age out plan device nodes at-once minutes gpus image claim", at_once="20",
                minutes="30", gpus="8")
@@ -75,7 +75,7 @@ def _retest(options: argparse.Namespace, folders: List[str]) -> int:
     fleet = _fleet_in(options, folders)
     nodes = nodes_to_retest(judge(fleet, _judge_options(options)))
     for folder, reason in fleet.refused:
-        print(f"roof: {folder} cannot be used: {reason}", file=sys.stderr)
+        print(printable(f"roof: {folder} cannot be used: {reason}"), file=sys.stderr)
     say_json(nodes) if options.json else say("".join(f"{node}\n" for node in nodes))
     return 0
 

@@ -59,7 +59,10 @@ def default_folder(machine: str, file: Path) -> Path:
     place = results_folder()
     if not place.exists():
         print(f"results are kept in {place}; to keep them elsewhere, set ROOF_RESULTS or make a folder 'results' here", file=sys.stderr)
-    return place / machine / file.stem
+    folder = place / machine / file.stem
+    if folder.is_symlink():
+        raise InputError(f"{folder} is a link: --out names the folder to write")
+    return folder
 
 
 def counts(row: Any) -> Dict[str, int]:
@@ -92,5 +95,5 @@ def main(arguments: List[str]) -> int:
         return 0
     for file, one in zip(given.files, imported):
         print(summary(file, one))
-    print(place)
+    print(printable(place))
     return 0

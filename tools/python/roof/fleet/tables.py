@@ -222,12 +222,12 @@ def say_json(document: Any) -> None:
     say(json.dumps(document, indent=2, sort_keys=True, default=float) + "\n")
 
 
-def write_page(file: str, text: str) -> None:
-    """Whole or not at all. Raises InputError."""
-    place = Path(os.path.realpath(file))
+def write_page(file: str, text: str, is_named: bool = True) -> None:
+    """Whole or not at all. A link is followed where the user named the file. Raises InputError."""
+    place = Path(os.path.realpath(file) if is_named else file)
     part = place.with_name(f".{place.name}.{os.getpid()}.part")
     try:
-        if place.exists() and not place.is_file():  # such as /dev/stdout
+        if is_named and place.exists() and not place.is_file():  # such as /dev/stdout
             place.write_text(text, encoding="utf-8")
             return
         with open(part, "x", encoding="utf-8") as out:
