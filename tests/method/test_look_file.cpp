@@ -67,7 +67,7 @@ struct Home {
     Ceiling judged(const std::string& name, const Machine& machine = machine_at()) const
     {
         const Looks looks = looks_at(home / name, machine);
-        Ceiling ceiling = load_at(looks.seen.empty() ? 1 : looks.seen.back().ceiling.rate.median.value);
+        Ceiling ceiling = load_at(looks.seen.empty() ? 1 : looks.seen.back().ceiling.rate.low.value);
         judge_by_looks(looks.seen, ceiling);
         return ceiling;
     }

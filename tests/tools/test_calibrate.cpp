@@ -12,6 +12,7 @@ using namespace roof;
 using nlohmann::json;
 using tests::calibrate;
 using tests::calibrate_on;
+using tests::compute_script;
 using tests::probing_registry;
 using tests::roof_on;
 using tests::words;

@@ -139,10 +139,11 @@ std::string calibration_date(const Study& study)
 
 std::string calibration_line(const Study& study)
 {
+    const std::vector<Ceiling>& all = study.ceilings.all;
     if (study.calibration.folder.empty())
-        return study.ceilings.all.empty() ? ""
-                                          : "Roofs: the looks at this machine in the folder's looks.csv. " +
-                                                calibration_quality(study.ceilings.all, {});
+        return all.empty() || all.front().times == 0
+                   ? ""
+                   : "Roofs: the looks at this machine in the folder's looks.csv. " + calibration_quality(all, {});
     const std::string date = calibration_date(study);
     const std::filesystem::path& folder = study.calibration.folder;
     return "Roofs: the calibration " + printable((folder.parent_path().filename() / folder.filename()).string()) +
