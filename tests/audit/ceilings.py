@@ -9,7 +9,7 @@ from levels import condition, find_levels, past_l1, sweeps_of
 from reading import number
 from roofs import MULTIPLY_ADDS
 
-THIRD, FEWEST, WINDOW, SHOWN, FASTER, ENOUGH_ROUNDS = 3, 5, 1.5, 0.45, 0.04, 3
+THIRD, FEWEST, WINDOW, LUCK, SHOWN, FASTER, CHANCE, ENOUGH_ROUNDS = 3, 5, 1.5, 4, 0.45, 0.04, 2, 3
 LINE = 64
 
 
@@ -29,6 +29,7 @@ class Sample:
     clock: float
     disturbed: bool
     against: bool = False  # of a set that agrees with no other: counts only against a steady rate
+    late: bool = False  # in the second half of its row
 
     def times(self, factor):
         return Sample(self.rate * factor, self.clock, self.disturbed, True)
@@ -43,6 +44,7 @@ class Sustained:
     centre: float
     per_clock: tuple = None
     clock: float = None
+    differ: bool = False
 
 
 def tolerance(level):
@@ -66,15 +68,36 @@ def sustained(rounds, tolerance, clock=None):
             break
         centre = moved
     window = inside(every, centre)
-    medians = [statistics.median(found) for of in kept if len(found := inside([value(s) for s in of if not s.against], centre)) >= 2]
-    seen = [value(s) for of in kept for s in of]
+    own = lambda of: [value(s) for s in of if not s.against]
+    rate_of = lambda of: statistics.median(told) if len(told := [value(s) for s in of if not s.against and not s.disturbed]) >= 2 else 0
+    agreeing = [len(inside(own(of), centre)) >= 2 for of in kept]
+    rates = sorted(filter(None, map(rate_of, kept)), reverse=True)
+    anchor = rates[ENOUGH_ROUNDS - 1] if sum(agreeing) < ENOUGH_ROUNDS <= len(rates) else centre
+    is_near = lambda of: rate_of(of) > 0 and abs(rate_of(of) / anchor - 1) <= LUCK * tolerance
+    in_window = [agrees and anchor == centre for agrees in agreeing]
+    counts = [agrees or is_near(of) for agrees, of in zip(in_window, kept)]
+    medians = [statistics.median(inside(own(of), centre)) if agrees else rate_of(of) for of, agrees, count in zip(kept, in_window, counts) if count]
+    places = ["near" if count else "" if rate_of(of) <= 0 else "slower" if rate_of(of) < anchor else "faster" for of, count in zip(kept, counts)]
+    told = [place for place in places if place]
+    against = [value(s) for of in kept for s in of if s.against]
+    judged_on = [v for of, agrees in zip(kept, in_window) if agrees or not is_near(of) for v in own(of)] + against
     undisturbed = inside([value(s) for of in kept for s in of if not s.against and not s.disturbed], centre)
-    shown = (len(medians) >= ENOUGH_ROUNDS and len(window) >= max(FEWEST, SHOWN * len(every))
-             and sum(v > centre * (1 + reach) for v in seen) <= FASTER * len(seen) and 2 * len(undisturbed) >= len(window))
-    if shown:
+    late = [value(s) for of in kept for s in of if s.late and not s.against]
+    share = lambda of, middle, width: sum(abs(v - middle) <= width * middle for v in of) / len(of)
+    is_kept = lambda middle, width: share(every, middle, width) >= SHOWN and (not late or 3 * share(late, middle, width) >= share(every, middle, width))
+    goes_on = len(medians) >= ENOUGH_ROUNDS and told and told[-1] == "near" and 2 * len(undisturbed) >= len(window)
+    is_chance = lambda count: count <= FASTER * (len(every) + len(against))
+    beyond = sum(v > anchor * (1 + LUCK * tolerance) for v in every + against)
+    shown = (goes_on and sum(agreeing) >= ENOUGH_ROUNDS and 2 * sum(agreeing) > len(medians) and len(window) >= FEWEST and is_kept(centre, reach)
+             and is_chance(sum(v > centre * (1 + reach) for v in judged_on)))
+    differ = (not shown and goes_on and is_chance(beyond) and beyond <= CHANCE and is_kept(anchor, LUCK * tolerance))
+    first = places.index("slower") if "slower" in places else len(places)
+    changed = not shown and not differ and first < len(places) and set(places[first:]) <= {"slower", ""} and places[:first].count("near") >= 2
+    if shown or differ:
         mean = statistics.fmean(medians)
         half = half_width_in_errors(len(medians)) * statistics.stdev(medians) / math.sqrt(len(medians))
-        rate = (mean, mean - half, mean + half)
+        agree = over_rounds([m for m, agrees in zip(medians, [a for a, count in zip(in_window, counts) if count]) if agrees], -math.inf) if shown else None
+        rate = (agree[0], min(mean - half, agree[1]), max(mean + half, agree[2])) if shown else (anchor, min(mean - half, anchor), max(mean + half, centre))
     else:
         _, low, high = order_interval(window)
         rate = (low, low, high)
@@ -82,15 +105,16 @@ def sustained(rounds, tolerance, clock=None):
     of_run = (clock[0], clock[1] if shown else clock[0], clock[2]) if clock else (1, 1, 1)
     whole = tuple(r * c for r, c in zip(rate, of_run))
     is_narrow = (whole[2] - whole[1]) / 2 <= tolerance * whole[0]
-    state = "at least" if not shown else "unsteady: rounds" if not agrees else "steady" if is_narrow else "unsteady: clock"
-    return Sustained(whole, len(window), len(medians), state, centre * of_run[0], rate if clock else None)
+    state = ("unsteady: rounds" if differ else "unsteady: changed" if changed else "at least" if not shown
+             else "unsteady: rounds" if not agrees else "steady" if is_narrow else "unsteady: clock")
+    return Sustained(whole, len(window), len(medians) if shown or differ else sum(agreeing), state, centre * of_run[0], rate if clock else None, differ=differ)
 
 
-def over_rounds(medians):
+def over_rounds(medians, lowest=0.0):
     """The mean with Student's interval, which begins at 0 at the lowest."""
     mean = statistics.fmean(medians)
     half = half_width_in_errors(len(medians)) * statistics.stdev(medians) / math.sqrt(len(medians))
-    return mean, max(0.0, mean - half), mean + half
+    return mean, max(lowest, mean - half), mean + half
 
 
 def over_all_rounds(rounds, tolerance):
@@ -119,6 +143,7 @@ class Point:
         for row in ok:
             round_ = [Sample(work(row) / seconds, number(cells.get("clock_hz"), 0.0), bool(cells.get("disturbance"))) for cells in row.samples
                       if (seconds := float(cells["launch_s"])) > 0 and (cells.get("used", "1") == "1" or cells.get("disturbance"))]
+            round_ = [replace(s, late=at >= (len(round_) + 1) // 2) for at, s in enumerate(round_)]
             if round_:
                 self.samples.append(round_)
                 self.places.append(places[row.id])
@@ -255,7 +280,7 @@ def made(point, samples, level, clock, extent=(0, 0)):
         if follows and found.state == "at least":  # it stays a lower bound, whose samples need no clock
             found = sustained(samples, tolerance(level))
             found = replace(found, rate=(found.rate[1], *found.rate[1:]), state="at least")
-        if row["device"].startswith("gpu") and found.rounds < ENOUGH_ROUNDS:
+        if row["device"].startswith("gpu") and (found.differ or found.rounds < ENOUGH_ROUNDS):
             found = over_all_rounds(samples, tolerance(level)) or found
     under = condition(row)
     if row["device"].startswith("gpu") and level == "DRAM" and row["operation"] == "store":

@@ -115,7 +115,7 @@ TEST_CASE("an unsteady ceiling gets extra rounds up to the maximum")
     for (const Measurement& row : rows) CHECK(row.point.integer("round") <= 4);
 }
 
-TEST_CASE("steady ceilings get no extra round")
+TEST_CASE("steady ceilings get one more round, which closes the run, and no other")
 {
     const ManualClock time;
     const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
@@ -124,9 +124,16 @@ TEST_CASE("steady ceilings get no extra round")
                    "run:\n  - {bench: bandwidth, operation: load}\n",
                    "p"),
         registry);
-    const auto rows = measure_batch(scheduler.next({}), registry, time);
+    auto rows = measure_batch(scheduler.next({}), registry, time);
     CHECK(rows.size() == 51);
     CHECK(scheduler.next(rows).empty());
+    const std::vector<Item> closing = scheduler.extra_rounds(rows);
+    REQUIRE_FALSE(closing.empty());
+    for (const Item& item : closing) {
+        CHECK(item.point.integer("round") == 4);
+        CHECK(item.stopping.warmup == 30);  // memory after a rest may give more than it sustains
+    }
+    append(rows, measure_batch(closing, registry, time));
     CHECK(scheduler.extra_rounds(rows).empty());
 }
 
@@ -150,7 +157,10 @@ TEST_CASE("a spec above the measured rate starts no measurement")
                                          "max_rounds: 4\nrun:\n  - {bench: flops}\n",
                                          "p"),
                               registry);
-    CHECK(scheduler.extra_rounds(measure_batch(scheduler.next({}), registry, time)).empty());
+    std::vector<Measurement> rows = measure_batch(scheduler.next({}), registry, time);
+    append(rows, measure_batch(scheduler.extra_rounds(rows), registry, time));
+    CHECK(rows.size() == 4);
+    CHECK(scheduler.extra_rounds(rows).empty());
 }
 
 TEST_CASE("a size on the command line replaces the keyword")

@@ -66,6 +66,8 @@ class SimulatedBench : public Bench {
         task.threads = point.has("threads") ? static_cast<int>(point.integer("threads")) : 1;
         task.packs_cores = point.text_or("placement", "cores") == "siblings";
         if (random.chance(model.slow_rows)) task.slower = 1 + random.within(limits::slow_row_by);
+        if (model.kind->luck == Luck::loops && has_two_rates(point, model) && random.chance(model.slow_loops))
+            task.slower *= 1 + limits::slow_loop_by;
         if (random.chance(model.misread_rows)) task.clock_read_as = 1 - random.within(limits::misread_by);
         if (name() == "bandwidth" || name() == "numa") return streaming(point, task);
         if (name() == "latency") return chasing(point, task);
@@ -90,6 +92,14 @@ class SimulatedBench : public Bench {
         world_->pass((set - written_) / first_writes);
         written_ = set;
     }
+    /// One loop in three, by the machine.
+    bool has_two_rates(const Point& point, const Model& model) const
+    {
+        std::uint64_t hash = model.seed;
+        for (const char c : point.text_or("operation", "") + point.text_or("isa", "") + point.text_or("precision", ""))
+            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+        return role() != Role::latency && Random(hash).chance(1.0 / 3);
+    }
     /// What the pages of a round add to each part of the time.
     Parts of_round(Parts parts) const
     {
@@ -97,6 +107,8 @@ class SimulatedBench : public Bench {
         const Model& model = world_->model();
         parts.shared *= 1 + model.round_noise_shared * random.normal();
         parts.memory *= 1 + model.round_noise_memory * random.normal();
+        if (model.kind->luck == Luck::slices && random.chance(limits::slow_slices))
+            parts.shared *= 1 + random.within(limits::slice_slower_by);
         return parts;
     }
     /// The level that serves the whole set, if one does.
@@ -139,6 +151,7 @@ class SimulatedBench : public Bench {
         const double set = point.number("working_set");
         const bool has_small_pages = point.text_or("pages", "huge") == "small";
         write_set(set);
+        task.is_waiting = true;
         const double loads = fill(task, world_->model().chase_of(set, world_->random().uniform()));
         task.parts = of_round(task.parts);
         const auto level = only_level(set, 1);

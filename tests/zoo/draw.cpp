@@ -19,6 +19,8 @@ Edges form_of(const Kind& kind, Random& random)
 /// Whether every level serves an octave of sets alone, with one thread and with all.
 bool is_within_limits(const Model& model)
 {
+    const bool is_large = model.kind->has_large_last_cache;
+    const Range last_edges = is_large ? limits::large_last_edge : limits::last_edge;
     for (const int threads : {1, model.cores}) {
         double from = limits::first_sweep_bytes;
         double last_edge = 0;
@@ -31,9 +33,9 @@ bool is_within_limits(const Model& model)
             if (last_edge > 0 && (ratio < limits::size_ratio.low || ratio > limits::size_ratio.high)) return false;
             last_edge = model.edge(i, threads);
         }
-        if (from > limits::last_cache_most_bytes || last_edge > limits::last_edge.high) return false;
+        if ((from > limits::last_cache_most_bytes && !is_large) || last_edge > last_edges.high) return false;
     }
-    return model.edge(model.caches.size() - 1, model.cores) >= limits::last_edge.low;
+    return model.edge(model.caches.size() - 1, model.cores) >= last_edges.low;
 }
 
 void draw_caches(Model& model, Random& random)
@@ -186,6 +188,27 @@ void draw_time(Model& model, Random& random)
     model.shared_follows_clock = random.chance(0.5);
 }
 
+void draw_events(Model& model, Random& random)
+{
+    const Kind& kind = *model.kind;
+    model.change_at = random.within(kind.change == Change::leaves ? limits::leaves_at : limits::throttled_at);
+    if (kind.change == Change::throttle || kind.change == Change::memory_throttle)
+        model.changes_by = random.within(limits::throttled_to);
+    if (kind.change == Change::leaves) model.changes_by = 1 - random.within(limits::bus_takes);
+    if (kind.change == Change::turbo) model.changes_by = random.within(limits::turbo);
+    if (kind.change == Change::migration) {
+        model.changes_by = random.ratio(limits::migrates_to);
+        model.changes_clock = random.within(limits::migrates_clock);
+    }
+    if (kind.change == Change::bucket) {
+        model.bucket = random.within(limits::bucket_seconds);
+        model.changes_by = random.within(limits::bucket_rate);
+    }
+    if (kind.luck == Luck::pages)
+        model.round_noise_shared = model.round_noise_memory = random.within(limits::luck_of_pages);
+    if (kind.luck == Luck::loops) model.slow_loops = random.within(limits::slow_loops);
+}
+
 void draw_guide(Model& model, Device& device, Random& random)
 {
     const Guide guide = model.kind->guide;
@@ -261,6 +284,7 @@ Model draw(const Kind& kind, std::uint64_t seed)
     draw_arithmetic(model, random);
     draw_noise(model, random);
     draw_time(model, random);
+    draw_events(model, random);
     report(model, random);
     return model;
 }

@@ -50,34 +50,42 @@ std::optional<Place> place_of(const Ceiling& ceiling, const World& world, bool a
 {
     const Model& model = world.model();
     const bool has_small_pages = ceiling.condition == "small pages";
-    const auto in = [&](Group group, double rate, bool follows_clock, const std::string& key) {
+    const auto in = [&](Group group, double rate, bool follows_clock, const std::string& key, const Parts& parts) {
         const std::vector<float> kept = kept_in(world, key);
-        return Place{
+        Place place{
             group,
             truth_of(rate, follows_clock ? world.mean_clock() : 1, follows_clock ? world.fastest_clock() : 1, kept),
             is_seen(kept)};
+        const bool is_waiting = group == Group::latency && model.kind->change == Change::bucket;
+        if (model.kind->change == Change::none || is_waiting) return place;
+        place.truth.after = rate * world.lasting(parts, follows_clock);
+        place.truth.fastest = std::max(place.truth.fastest, place.truth.after);
+        place.truth.alone *= world.lasting(parts, false);
+        place.is_seen = false;  // what the bounds are held against is not one rate
+        return place;
     };
     if (ceiling.kind == Role::compute)
         return in(
             Group::arithmetic,
             model.arithmetic(ceiling.operation, ceiling.isa, ceiling.precision, ceiling.threads, ceiling.packs_cores),
             true,
-            key_of_arithmetic(ceiling.operation, ceiling.isa, ceiling.precision, ceiling.threads, ceiling.packs_cores));
+            key_of_arithmetic(ceiling.operation, ceiling.isa, ceiling.precision, ceiling.threads, ceiling.packs_cores),
+            {1, 0, 0});
     if (!ceiling.condition.empty() && !has_small_pages) return std::nullopt;
     if (level_traits(ceiling.level).kind == LevelKind::path) return std::nullopt;
     const std::size_t level = level_of(model, ceiling, are_levels_right);
     if (ceiling.kind == Role::latency)
         return in(Group::latency, model.loads_waiting(level), model.follows_clock(level),
-                  key_of_latency(has_small_pages, level));
+                  key_of_latency(has_small_pages, level), model.chase_from(level));
     const Parts byte = model.byte_from(level, ceiling.operation, ceiling.threads);
     double rate = model.bandwidth(level, ceiling.operation, ceiling.threads);
     if (has_small_pages && (byte.shared > 0 || byte.memory > 0)) rate *= model.small_pages;
     const bool follows = byte.memory == 0 && model.follows_clock(level);
     return in(byte.shared > 0 || byte.memory > 0 ? Group::far : Group::near, rate, follows,
-              key_of_bandwidth(ceiling.operation, ceiling.threads, has_small_pages, level));
+              key_of_bandwidth(ceiling.operation, ceiling.threads, has_small_pages, level), byte);
 }
 
-JudgedCeiling judged(const Ceiling& ceiling, const Place& place)
+JudgedCeiling judged(const Ceiling& ceiling, const Place& place, bool has_event)
 {
     JudgedCeiling result;
     result.name = fmt::format("{} {} {}{}{}, {} thread{}", ceiling.level, ceiling.operation, ceiling.precision,
@@ -96,6 +104,8 @@ JudgedCeiling judged(const Ceiling& ceiling, const Place& place)
                        : result.low <= place.truth.alone && place.truth.alone <= result.high;
     result.holds_after = result.low <= place.truth.after && place.truth.after <= result.high;
     result.is_seen = place.is_seen;
+    result.is_wrong =
+        has_event && result.is_steady() && std::abs(result.value / place.truth.after - 1) > figures::wrong_by;
     return result;
 }
 
@@ -140,12 +150,13 @@ Truth truth_of(double rate, double mean_clock, double fastest_clock, const std::
 Verdict judge(const Calibration& calibration)
 {
     Verdict verdict;
+    const bool has_event = calibration.model.kind->change != Change::none;
     std::map<int, bool> right;
     judge_levels(calibration, right, verdict);
     for (const Ceiling& ceiling : calibration.ceilings.all) {
         const auto found = right.find(ceiling.threads);
         const auto place = place_of(ceiling, *calibration.world, found == right.end() || found->second);
-        if (place) verdict.ceilings.push_back(judged(ceiling, *place));
+        if (place) verdict.ceilings.push_back(judged(ceiling, *place, has_event));
     }
     return verdict;
 }

@@ -38,6 +38,7 @@ struct JudgedCeiling {
     bool holds = false;        ///< the interval meets the truth; of a lower bound: it is not above
     bool holds_after = false;  ///< the interval meets what a run started afterwards gets
     bool is_seen = false;      ///< at least three samples were undisturbed
+    bool is_wrong = false;     ///< of a kind with an event: steady, and off by 5% after it
 
     double half_width() const { return (high - low) / 2 / value; }
     double over_truth() const { return value / truth.alone; }

@@ -44,6 +44,15 @@ enum class Guide { none, right, low, off };
 /// `siblings`: all hardware threads of two on each core are measured too. `two_kinds`: half of the cores are slower.
 enum class Cores { alike, siblings, two_kinds };
 
+/// What happens once in the run, or goes on in time. `throttle`: all rates fall, from 2 to 14 s on. `memory_throttle`: memory's alone.
+/// `leaves`: a neighbour on memory, unseen, that works until 4 to 14 s. `migration`: the machine moves to a host with another clock and other
+/// rates and latencies beyond the private caches. `thermal`: the clock falls by 5% in 60 s. `turbo`: it is higher until 2 to 14 s. `bucket`:
+/// after 0.5 to 5 ms of traffic memory gives a share of its rate, until it has rested.
+enum class Change { none, throttle, memory_throttle, leaves, migration, thermal, turbo, bucket };
+/// What one making of a subject decides for all its launches. `pages`: rates of shared caches and of memory, by 2 to 8%. `slices`: of shared
+/// caches, slow in three of ten. `loops`: every third loop, by a sixth.
+enum class Luck { none, pages, slices, loops };
+
 struct Kind {
     std::string_view name;
     Half half = Half::design;
@@ -56,18 +65,24 @@ struct Kind {
     Guide guide = Guide::none;
     Cores cores = Cores::alike;
     bool has_wide_vectors = false;  ///< AVX-512 with a lower clock
+    Change change = Change::none;
+    Luck luck = Luck::none;
+    int neighbours = 1;                 ///< on memory, each as described
+    bool is_regular = false;            ///< they work and rest for equal times, each time as long
+    bool has_heavy_tails = false;       ///< of samples, by a Pareto distribution
+    bool has_large_last_cache = false;  ///< 96 to 192 MiB
 
     /// Nothing slows the machine, and its clock can be read and stays, or cannot be read.
     constexpr bool is_quiet() const
     {
         return source == Source::none && (clocks == Clocks::fixed || clocks == Clocks::unread) &&
-               cores != Cores::siblings;
+               cores != Cores::siblings && change == Change::none && luck == Luck::none && !has_heavy_tails;
     }
     /// Interference of up to 30%, with a fixed clock.
     constexpr bool is_little_disturbed() const
     {
         return source != Source::none && source != Source::quota && duty.high <= limits::quiet_duty &&
-               clocks == Clocks::fixed && cores != Cores::siblings;
+               neighbours == 1 && clocks == Clocks::fixed && cores != Cores::siblings;
     }
 };
 

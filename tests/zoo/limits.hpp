@@ -65,6 +65,23 @@ inline constexpr double steal_tick_seconds = 0.01;  ///< the kernel counts stole
 inline constexpr Range quota{0.3, 0.9};             ///< of a control group, of the time that the threads want
 inline constexpr double quota_period_seconds = 0.1;
 inline constexpr Range marked_by_chance{0, 0.03};  ///< share of undisturbed launches that the monitor marks
+// Events, and luck of a making.
+inline constexpr Range throttled_to{0.3, 0.7};
+inline constexpr Range throttled_at{2, 14};  ///< seconds of the run; of a neighbour that leaves from 4 on
+inline constexpr Range leaves_at{4, 14};
+inline constexpr Range migrates_to{0.7, 1.4};
+inline constexpr Range migrates_clock{0.8, 1.2};
+inline constexpr double thermal_share = 0.05, thermal_seconds = 60;
+inline constexpr Range turbo{1.05, 1.3};
+inline constexpr Range bucket_seconds{0.5e-3, 5e-3};
+inline constexpr Range bucket_rate{0.2, 0.6};
+inline constexpr Range luck_of_pages{0.02, 0.08};  ///< standard deviation
+inline constexpr double slow_slices = 0.3;
+inline constexpr Range slice_slower_by{0.03, 0.12};
+inline constexpr Range slow_loops{0.2, 0.7};  ///< share of makings
+inline constexpr double slow_loop_by = 1.0 / 6;
+inline constexpr double tail_scale = 0.003, tail_exponent = 1.5;
+inline constexpr Range large_last_edge{96 << 20, 192 << 20};
 // Reports and guides.
 inline constexpr Range report_wrong_by{2, 16};  ///< factor, too large or too small
 inline constexpr double guide_wrong_by = 0.02;
@@ -82,7 +99,9 @@ inline constexpr double making_seconds =
 // clock times the clock.
 // Clock: where it varies, the truth is the rate at the mean clock of the run. A lower bound is false only above the rate at the fastest clock.
 // Neighbours: they are no part of the truth, however long they work. Beside it the tables show how many intervals hold what a run started
-// afterwards gets: the median of the last tenth of the launches. Rounds that differ: the truth is the rate of the median round.
+// afterwards gets: the median of the last tenth of the launches. Rounds that differ: the truth is the rate of the median round. Loops with two
+// rates: the higher. Events of the machine itself, and a neighbour that leaves: the rate after the event; a lower bound is false above the
+// fastest of both. Heavy tails: the rate of the median sample.
 
 /// "Done when". Shares of calibrations or ceilings. Levels, exit statuses: of each kind. States: of each kind in four groups of ceilings,
 /// arithmetic, near (private caches), far (shared caches and memory) and latency, so that many easy ceilings hide no bad ones.
@@ -94,6 +113,8 @@ inline constexpr double edge_octaves = 0.5;  ///< of edges that are sharper than
 inline constexpr double steady_holds = 0.93;
 inline constexpr double median_miss = 0.02;  ///< of the steady intervals that miss
 inline constexpr double low_by = 0.03;
+inline constexpr double wrong_by = 0.05,
+                        steady_and_wrong = 0.02;  ///< in kinds with events, of all ceilings of the group
 inline constexpr double steady_and_low = 0.01;  ///< of all ceilings of the group: one ceiling is one calibration of it
 inline constexpr double above_by = 0.005;
 inline constexpr double bounds_above = 0.01;
@@ -101,7 +122,7 @@ inline constexpr double bound_reaches = 0.97;  ///< of the truth, in the median,
 inline constexpr double bound_reaches_in_95 = 0.9;
 inline constexpr double steady_quiet = 0.95, half_width_quiet = 0.01;
 inline constexpr double steady_disturbed = 0.60, half_width_disturbed = 0.03;  ///< at up to 30% interference
-inline constexpr double most_seconds_quiet = 20, most_seconds = 40;            ///< of the longest calibration
+inline constexpr double most_seconds_quiet = 20, most_seconds = 34;            ///< of the longest calibration
 inline constexpr std::size_t least_calibrations = 1000;
 /// The pooling rule, for steady intervals and for lower bounds. A group of a kind with fewer of them than this is pooled with the same group
 /// of the other such kinds of the same half (design or judging) and the same source of interference; a pool that is still too small, with

@@ -119,14 +119,18 @@ Parts Model::byte_of(double set, const std::string& operation, int threads, doub
     return parts;
 }
 
+Parts Model::chase_from(std::size_t level) const
+{
+    Parts parts;
+    (is_private(level) ? parts.core : level < caches.size() ? parts.shared : parts.memory) = latency[level];
+    return parts;
+}
+
 Parts Model::chase_of(double set, double luck) const
 {
     Parts parts;
     const std::vector<double> shares = served(set, 1, luck);
-    for (std::size_t level = 0; level < shares.size(); ++level) {
-        double& part = is_private(level) ? parts.core : level < caches.size() ? parts.shared : parts.memory;
-        part += shares[level] * latency[level];
-    }
+    for (std::size_t level = 0; level < shares.size(); ++level) parts += chase_from(level) * shares[level];
     return parts;
 }
 

@@ -89,7 +89,14 @@ struct Model {
     double quota = 0;                   ///< processors; 0: none
     double clock_step = 0, clock_step_seconds = 0, clock_step_duty = 0;
     double clock_drift = 0, clock_drift_seconds = 0, clock_drift_phase = 0;
-    Machine machine;  ///< as it reports itself
+    // Events.
+    double change_at = 0;  ///< seconds of the run
+    double changes_by =
+        1;  ///< rates, or the clock, after it; of `leaves` and `turbo` before it; of `bucket` when it is empty
+    double changes_clock = 1;  ///< of `migration`
+    double bucket = 0;         ///< seconds of memory's traffic
+    double slow_loops = 0;     ///< share of makings
+    Machine machine;           ///< as it reports itself
 
     std::size_t levels() const { return caches.size() + 1; }
     /// "L1", …, "DRAM".
@@ -111,6 +118,7 @@ struct Model {
     /// The same of a mixture: the sum of lines times their cost.
     Parts byte_of(double set, const std::string& operation, int threads, double luck = 0.5) const;
     Parts chase_of(double set, double luck = 0.5) const;  ///< seconds for a load that waits for the one before
+    Parts chase_from(std::size_t level) const;            ///< the same, out of one level
     /// Rate of a thread's core, as a share of the first one's.
     double core_rate(int thread) const { return kind->cores == Cores::two_kinds && thread % 2 == 1 ? slow_core : 1; }
     /// FLOPs per second of one core of the first kind.

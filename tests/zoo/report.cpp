@@ -28,37 +28,40 @@ std::string kind_text(const Tally& tally)
         "{} ({}): {} calibrations of {:.1f} s, at most {:.1f} s, and {:.0f} rows\n"
         "  levels right {}, false levels {}, edges within half an octave {} of {}; exit status{}{}; "
         "with any ceiling steady and >3% low {}\n"
-        "  {:<11}{:>9}{:>8}{:>7}{:>7}{:>8}{:>9}{:>8}{:>8}{:>9}{:>8}{:>8}{:>8}{:>8}\n",
+        "  {:<11}{:>9}{:>8}{:>7}{:>7}{:>8}{:>9}{:>8}{:>8}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}\n",
         tally.kind->name, name(tally.kind->half), tally.calibrations, median_of(tally.seconds),
         tally.seconds.empty() ? 0 : std::ranges::max(tally.seconds), static_cast<double>(tally.rows) / count,
         percent(tally.levels_right, tally.calibrations), percent(tally.false_levels, tally.calibrations),
         percent(tally.edges_right, tally.edges), tally.edges, statuses,
         tally.broken > 0 ? fmt::format(", broken: {}", tally.broken) : "",
         percent(tally.any_steady_and_low, tally.calibrations), "", "ceilings", "steady", "width", "holds", "miss",
-        ">3% low", "bounds", "above", "reach", "of 95%", "unst.", "hold", "after");
+        ">3% low", "bounds", "above", "reach", "of 95%", "unst.", "hold", "after", "wrong");
     for (const Group group : groups) {
         const GroupTally& of = tally.of(group);
         if (of.ceilings == 0) continue;
-        text += fmt::format("  {:<11}{:>9}{:>8}{:>7}{:>7}{:>8}{:>9}{:>8}{:>8}{:>9}{:>8}{:>8}{:>8}{:>8}\n", name(group),
-                            of.ceilings, percent(of.steady, of.ceilings), percent(median_of(of.half_widths)),
-                            percent(of.steady_holds, of.steady), percent(median_of(of.misses)),
-                            percent(of.steady_and_low, of.ceilings), percent(of.at_least, of.ceilings),
-                            percent(of.above, of.at_least), percent(quantile_of(of.bounds, 0.5)),
-                            percent(quantile_of(of.bounds, 0.05)), percent(of.unsteady, of.ceilings),
-                            percent(of.unsteady_holds, of.unsteady), percent(of.holds_after, of.steady));
+        text += fmt::format(
+            "  {:<11}{:>9}{:>8}{:>7}{:>7}{:>8}{:>9}{:>8}{:>8}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}\n", name(group),
+            of.ceilings, percent(of.steady, of.ceilings), percent(median_of(of.half_widths)),
+            percent(of.steady_holds, of.steady), percent(median_of(of.misses)), percent(of.steady_and_low, of.ceilings),
+            percent(of.at_least, of.ceilings), percent(of.above, of.at_least), percent(quantile_of(of.bounds, 0.5)),
+            percent(quantile_of(of.bounds, 0.05)), percent(of.unsteady, of.ceilings),
+            percent(of.unsteady_holds, of.unsteady), percent(of.holds_after, of.steady),
+            tally.kind->change == Change::none ? "" : percent(of.steady_and_wrong, of.ceilings));
     }
     return text;
 }
 
-constexpr std::pair<const char*, std::size_t GroupTally::*> counts[]{{"ceilings", &GroupTally::ceilings},
-                                                                     {"steady", &GroupTally::steady},
-                                                                     {"steady_holds", &GroupTally::steady_holds},
-                                                                     {"steady_and_low", &GroupTally::steady_and_low},
-                                                                     {"at_least", &GroupTally::at_least},
-                                                                     {"above", &GroupTally::above},
-                                                                     {"unsteady", &GroupTally::unsteady},
-                                                                     {"unsteady_holds", &GroupTally::unsteady_holds},
-                                                                     {"steady_holds_after", &GroupTally::holds_after}};
+constexpr std::pair<const char*, std::size_t GroupTally::*> counts[]{
+    {"ceilings", &GroupTally::ceilings},
+    {"steady", &GroupTally::steady},
+    {"steady_holds", &GroupTally::steady_holds},
+    {"steady_and_low", &GroupTally::steady_and_low},
+    {"at_least", &GroupTally::at_least},
+    {"above", &GroupTally::above},
+    {"unsteady", &GroupTally::unsteady},
+    {"unsteady_holds", &GroupTally::unsteady_holds},
+    {"steady_and_wrong", &GroupTally::steady_and_wrong},
+    {"steady_holds_after", &GroupTally::holds_after}};
 constexpr std::pair<const char*, std::vector<float> GroupTally::*> shares[]{
     {"steady_half_widths", &GroupTally::half_widths},
     {"steady_misses", &GroupTally::misses},

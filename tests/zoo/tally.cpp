@@ -95,6 +95,7 @@ void GroupTally::add(const JudgedCeiling& ceiling)
             misses.push_back(static_cast<float>(std::abs(over - 1)));
         if (over < 1 - figures::low_by) ++steady_and_low;
         if (ceiling.holds_after) ++holds_after;
+        if (ceiling.is_wrong) ++steady_and_wrong;
     } else if (ceiling.state == Steadiness::at_least) {
         ++at_least;
         if (ceiling.is_above()) ++above;
@@ -115,6 +116,7 @@ GroupTally& GroupTally::operator+=(const GroupTally& other)
     unsteady_holds += other.unsteady_holds;
     steady_and_low += other.steady_and_low;
     holds_after += other.holds_after;
+    steady_and_wrong += other.steady_and_wrong;
     above += other.above;
     append(misses, other.misses);
     append(bounds, other.bounds);
@@ -192,7 +194,7 @@ std::vector<Finding> findings_of(const std::vector<Tally>& tallies, std::vector<
         if (commands > 0)
             least("exit status 0", of, share(zero == tally.statuses.end() ? 0 : zero->second, commands), 1, commands);
         if (!tally.seconds.empty())
-            most("seconds of the longest, over 20 quiet or 40", of,
+            most("seconds of the longest, over 20 quiet or 34", of,
                  std::ranges::max(tally.seconds) /
                      (kind.is_quiet() ? figures::most_seconds_quiet : figures::most_seconds),
                  1, tally.calibrations);
@@ -207,6 +209,9 @@ std::vector<Finding> findings_of(const std::vector<Tally>& tallies, std::vector<
             const GroupTally& of_group = tally.of(group);
             const std::string both = fmt::format("{}: {}", of, name(group));
             if (of_group.ceilings == 0) continue;
+            if (kind.change != Change::none)
+                most("steady and wrong by 5% after an event", both, share(of_group.steady_and_wrong, of_group.ceilings),
+                     figures::steady_and_wrong, of_group.ceilings);
             most("steady and more than 3% low", both, share(of_group.steady_and_low, of_group.ceilings),
                  figures::steady_and_low, of_group.ceilings);
         }

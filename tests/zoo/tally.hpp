@@ -16,11 +16,12 @@ struct GroupTally {
     std::size_t steady = 0, at_least = 0, unsteady = 0;
     std::size_t steady_holds = 0, unsteady_holds = 0;
     std::size_t steady_and_low = 0;
-    std::size_t holds_after = 0;     ///< steady intervals with what a run started afterwards gets
-    std::size_t above = 0;           ///< lower bounds above the truth
-    std::vector<float> misses;       ///< of steady intervals: the distance of the value from the truth, as a share
-    std::vector<float> bounds;       ///< lower bounds over the truth, where three samples were undisturbed
-    std::vector<float> half_widths;  ///< of steady intervals
+    std::size_t steady_and_wrong = 0;  ///< after an event
+    std::size_t holds_after = 0;       ///< steady intervals with what a run started afterwards gets
+    std::size_t above = 0;             ///< lower bounds above the truth
+    std::vector<float> misses;         ///< of steady intervals: the distance of the value from the truth, as a share
+    std::vector<float> bounds;         ///< lower bounds over the truth, where three samples were undisturbed
+    std::vector<float> half_widths;    ///< of steady intervals
 
     void add(const JudgedCeiling& ceiling);
     GroupTally& operator+=(const GroupTally& other);

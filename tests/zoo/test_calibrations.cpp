@@ -96,6 +96,6 @@ TEST_CASE("every kind is calibrated to the end")
         for (const Group group : groups) CHECK(tally.of(group).ceilings > 0);
         CHECK(tally.seconds.size() == 1);
         CHECK(tally.seconds.front() > 5);
-        CHECK(tally.seconds.front() < 40);
+        CHECK(tally.seconds.front() < 34);
     }
 }

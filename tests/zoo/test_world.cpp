@@ -215,6 +215,101 @@ TEST_CASE("a clock with steps and a clock that drifts have the mean of their tim
     CHECK(drifting.fastest_clock() == Approx(1.04).epsilon(0.001));
 }
 
+TEST_CASE("a machine that is throttled keeps a share of all rates from one time on, and memory's alone of another")
+{
+    for (const Change change : {Change::throttle, Change::memory_throttle}) {
+        const Kind kind{.name = "throttled", .change = change};
+        Model model = machine(kind);
+        model.change_at = 3;
+        model.changes_by = 0.5;
+        World world(model);
+        CHECK(world.launch(memory).seconds == Approx(1e-3));
+        CHECK(world.lasting({1, 0, 0}, true) == 1);
+        world.pass(3);
+        CHECK(world.launch(memory).seconds == Approx(2e-3));
+        CHECK(world.launch(arithmetic).seconds == Approx(change == Change::throttle ? 2e-3 : 1e-3));
+        // Half of the time in memory: 1 / (0.5 + 0.5 / 0.5) of the rate.
+        CHECK(world.lasting({0.5, 0, 0.5}, true) == Approx(change == Change::throttle ? 0.5 : 1 / 1.5));
+    }
+}
+
+TEST_CASE("a neighbour that leaves slows memory until then, and a host after a migration has another clock and memory")
+{
+    const Kind leaves{.name = "leaves", .change = Change::leaves};
+    Model model = machine(leaves);
+    model.change_at = 3;
+    model.changes_by = 0.8;
+    World world(model);
+    CHECK(world.launch(memory).seconds == Approx(1.25e-3));
+    world.pass(3);
+    CHECK(world.launch(memory).seconds == Approx(1e-3));
+    const Kind moves{.name = "moves", .change = Change::migration};
+    model.kind = &moves;
+    model.changes_clock = 1.2;
+    World moved(model);
+    moved.pass(3);
+    CHECK(moved.launch(memory).seconds == Approx(1.25e-3));
+    CHECK(moved.launch(arithmetic).seconds == Approx(1e-3 / 1.2));
+    CHECK(moved.launch(arithmetic).clock == Approx(1.2 * 3e9).epsilon(0.002));
+}
+
+TEST_CASE("a clock that heat lowers has lost half of 5% after half a minute, and turbo ends")
+{
+    const Kind thermal{.name = "thermal", .change = Change::thermal};
+    World world(machine(thermal));
+    world.pass(30);
+    CHECK(world.hertz_now(false) == Approx(0.975 * 3e9));
+    world.pass(90);
+    CHECK(world.hertz_now(false) == Approx(0.95 * 3e9));
+    const Kind turbo{.name = "turbo", .change = Change::turbo};
+    Model model = machine(turbo);
+    model.change_at = 2;
+    model.changes_by = 1.1;
+    World fast(model);
+    CHECK(fast.hertz_now(false) == Approx(3.3e9));
+    fast.pass(2);
+    CHECK(fast.hertz_now(false) == Approx(3e9));
+}
+
+TEST_CASE(
+    "memory with a bucket gives its full rate until that is empty, then the rate at which it fills, and rest fills it")
+{
+    const Kind kind{.name = "bucket", .change = Change::bucket};
+    Model model = machine(kind);
+    model.bucket = 1.5e-3;
+    model.changes_by = 0.25;
+    World world(model);
+    // 1 ms at the full rate takes 1 - 0.25 of it: 0.75 ms of 1.5. The readings, 0.14 ms, bring 0.035 before the second: 0.785 of 0.75.
+    CHECK(world.launch(memory).seconds == Approx(1e-3));
+    CHECK(world.launch(memory).seconds == Approx(1e-3));
+    // 0.035 + 0.035 are left: 0.0933 ms at the full rate, and the rest at a quarter.
+    CHECK(world.launch(memory).seconds == Approx(0.07e-3 / 0.75 + (1e-3 - 0.07e-3 / 0.75) * 4));
+    CHECK(world.lasting({0, 0, 1}, false) == Approx(0.25));
+    world.pass(0.006);
+    CHECK(world.launch(memory).seconds == Approx(1e-3));
+    Task chase = memory;
+    chase.is_waiting = true;
+    for (int i = 0; i < 20; ++i) CHECK(world.launch(chase).seconds == Approx(1e-3));
+}
+
+TEST_CASE("several neighbours on memory take one after another, and regular ones come at equal times")
+{
+    const Kind kind{.name = "bus", .source = Source::bus, .neighbours = 3};
+    Model model = machine(kind);
+    model.duty = 1;
+    model.burst = 1;
+    World world(model);
+    // Each takes 5 to 60%.
+    CHECK(world.launch(memory).kept < 0.95 * 0.95 * 0.95);
+    CHECK(world.launch(memory).kept > 0.4 * 0.4 * 0.4);
+    Random random(1);
+    Neighbour regular(0.5, 0.01, {0.3, 0.3}, random, true);
+    regular.go_to(0.001, random);
+    const double first = regular.next_change();
+    regular.go_to(first, random);
+    CHECK(regular.next_change() == Approx(first + 0.01));
+}
+
 TEST_CASE("wide vectors run at their own clock, which the readings show; a clock that cannot be read shows none")
 {
     const Kind plain{.name = "plain"};

@@ -14,8 +14,8 @@ constexpr double sibling_of_memory = 0.3;
 
 }  // namespace
 
-Neighbour::Neighbour(double duty, double burst, const Range& strength, Random& random)
-    : duty_(duty), burst_(burst), range_(strength)
+Neighbour::Neighbour(double duty, double burst, const Range& strength, Random& random, bool is_regular)
+    : duty_(duty), burst_(burst), range_(strength), is_regular_(is_regular)
 {
     if (duty_ <= 0 || burst_ <= 0) return;
     until_ = 0;
@@ -27,7 +27,7 @@ void Neighbour::begin(bool works, double now, Random& random)
     works_ = works;
     if (works_) strength_ = random.within(range_);
     const double mean = works_ ? burst_ : burst_ * (1 - duty_) / duty_;
-    until_ = duty_ >= 1 ? never : now + random.exponential(mean);
+    until_ = duty_ >= 1 ? never : now + (is_regular_ ? mean : random.exponential(mean));
 }
 
 void Neighbour::go_to(double seconds, Random& random)
@@ -49,7 +49,7 @@ World::World(Model given) : model_(std::move(given)), random_(model_.seed ^ 0x5e
     const Source source = model.kind->source;
     const auto add = [&](std::vector<Neighbour>& to, int count, double duty, double burst, const Range& strength) {
         for (int i = 0; i < count; ++i) {
-            to.emplace_back(duty, burst, strength, random_);
+            to.emplace_back(duty, burst, strength, random_, model.kind->is_regular);
             to.back().go_to(now(), random_);
         }
     };
@@ -57,12 +57,14 @@ World::World(Model given) : model_(std::move(given)), random_(model_.seed ^ 0x5e
     if (source == Source::sibling || source == Source::sibling_and_bus)
         add(siblings_, model.cores, model.duty, model.burst, {0.95 * takes, 1.05 * takes});
     if (source == Source::bus || source == Source::sibling_and_bus)
-        add(memory_, 1, model.duty, model.burst, limits::bus_takes);
+        add(memory_, model.kind->neighbours, model.duty, model.burst, limits::bus_takes);
     if (source == Source::two_rates)
         add(memory_, 1, model.duty, model.burst, {model.second_rate_takes, model.second_rate_takes});
     if (source == Source::steal) add(thieves_, model.cores, model.duty, model.burst, {1, 1});
     if (model.clock_step > 0)
         add(slow_clock_, 1, model.clock_step_duty, model.clock_step_seconds, {model.clock_step, model.clock_step});
+    tokens_ = model.bucket;
+    tokens_from_ = now();
     stolen_.assign(static_cast<std::size_t>(model.cores), 0);
 }
 
@@ -79,14 +81,50 @@ void World::go_to(double seconds)
 }
 
 /// Over the nominal one, without vectors.
-double World::clock_share()
+double World::clock_share() const
 {
     double share = 1;
     if (!slow_clock_.empty()) share -= slow_clock_.front().takes();
+    const Change change = model_.kind->change;
+    if (change == Change::thermal)
+        share *= 1 - limits::thermal_share * std::min(1.0, (now() - begin_) / limits::thermal_seconds);
+    if (change == Change::turbo && !has_changed()) share *= model_.changes_by;
+    if (change == Change::migration && has_changed()) share *= model_.changes_clock;
     if (model_.clock_drift > 0)
         share += model_.clock_drift *
                  std::sin(2 * std::numbers::pi * (now() / model_.clock_drift_seconds + model_.clock_drift_phase));
     return share;
+}
+
+Parts World::paced(Parts parts) const
+{
+    const Change change = model_.kind->change;
+    const bool has_passed = has_changed();
+    if (change == Change::throttle && has_passed) return parts * (1 / model_.changes_by);
+    if ((change == Change::memory_throttle && has_passed) || (change == Change::leaves && !has_passed))
+        parts.memory /= model_.changes_by;
+    if (change == Change::migration && has_passed) {
+        parts.shared /= model_.changes_by;
+        parts.memory /= model_.changes_by;
+    }
+    return parts;
+}
+
+double World::lasting(Parts parts, bool follows_clock) const
+{
+    const double nominal = parts.sum();
+    parts = paced(parts);
+    if (model_.kind->change == Change::bucket) parts.memory /= model_.changes_by;
+    return nominal / parts.sum() * (follows_clock ? clock_share() : 1);
+}
+
+/// What so much traffic of memory takes: at the full rate while the bucket has tokens, then at the rate at which it fills.
+double World::in_memory(double seconds) const
+{
+    const double refill = model_.changes_by;
+    const double tokens = std::min(model_.bucket, tokens_ + refill * (now() - tokens_from_));
+    const double full = std::min(seconds, tokens / (1 - refill));
+    return full + (seconds - full) / refill;
 }
 
 double World::hertz_now(bool is_wide)
@@ -140,9 +178,11 @@ Parts World::slowed(const Task& task, int thread, double clock) const
 {
     const int core = core_of(task, thread);
     const double sibling = siblings_.empty() ? 0 : siblings_[static_cast<std::size_t>(core)].takes();
-    const double memory = memory_.empty() ? 0 : memory_.front().takes();
+    double left = 1;  // of memory
+    for (const Neighbour& neighbour : memory_) left *= 1 - neighbour.takes();
+    const double memory = 1 - left;
     const bool slows_cache = model_.kind->source == Source::two_rates && model_.second_rate_of_cache;
-    Parts parts = task.parts;
+    Parts parts = paced(task.parts);
     parts.core /= (1 - sibling) * clock * model_.core_rate(core);
     parts.shared /=
         (1 - sibling_of_memory * sibling) * (slows_cache ? 1 - memory : 1) * (model_.shared_follows_clock ? clock : 1);
@@ -211,8 +251,9 @@ World::Attempt World::attempt(const Task& task, double clock)
     return result;
 }
 
-Timing World::launch(const Task& task)
+Timing World::launch(const Task& given)
 {
+    Task task = given;
     constexpr int launches_to_know_cores = 12;  // two readings each; the monitor wants 24
     constexpr int most_attempts = 3;
     constexpr double most_change_of_clock = 0.02;
@@ -222,6 +263,14 @@ Timing World::launch(const Task& task)
     go_to(now() + limits::reading_seconds);
     const double clock_before = clock_share() * (task.is_wide ? model_.wide_clock : 1);
     const double clock = clock_before / (task.is_wide ? model_.wide_clock : 1);
+
+    if (model_.bucket > 0 && !task.is_waiting) {
+        const double wanted = task.parts.memory;
+        task.parts.memory = in_memory(wanted);
+        tokens_ = std::min(model_.bucket, tokens_ + model_.changes_by * (now() - tokens_from_));
+        tokens_ = std::max(0.0, tokens_ - wanted + model_.changes_by * task.parts.memory);
+        tokens_from_ = now() + task.parts.sum();
+    }
 
     const int tries = task.is_in_cores && task.threads > 1 && !shares_own_cores ? most_attempts : 1;
     std::vector<ThreadRun> runs;
@@ -266,7 +315,7 @@ Timing World::launch(const Task& task)
     double alone = 0;
     double alone_rates = 0;
     for (int thread = 0; thread < task.threads; ++thread) {
-        Parts parts = task.parts;
+        Parts parts = given.parts;
         parts.core /= clock * model_.core_rate(core_of(task, thread));
         parts.shared /= model_.shared_follows_clock ? clock : 1;
         alone = std::max(alone, parts.sum());
@@ -280,6 +329,9 @@ Timing World::launch(const Task& task)
                           task.parts.memory * model_.noise_memory) /
                          whole;
     result.seconds = elapsed * task.slower * std::max(0.2, 1 + noise * random_.normal());
+    if (model_.kind->has_heavy_tails)
+        result.seconds *= 1 + limits::tail_scale * (std::pow(1 - random_.uniform(), -1 / limits::tail_exponent) -
+                                                    std::pow(0.5, -1 / limits::tail_exponent));
     go_to(now() + limits::reading_seconds);
     const double clock_after = clock_share() * (task.is_wide ? model_.wide_clock : 1);
     const bool changed = std::abs(clock_after / clock_before - 1) > most_change_of_clock;

@@ -17,7 +17,8 @@ namespace roof::zoo {
 class Neighbour {
   public:
     /// `duty`: the share of the time at work. `burst`: mean seconds at work. Each burst has a strength within the range.
-    Neighbour(double duty, double burst, const Range& strength, Random& random);
+    /// `is_regular`: each time at work, and at rest, is as long as the mean.
+    Neighbour(double duty, double burst, const Range& strength, Random& random, bool is_regular = false);
 
     /// Time only grows.
     void go_to(double seconds, Random& random);
@@ -32,6 +33,7 @@ class Neighbour {
     double duty_ = 0;
     double burst_ = 0;
     Range range_{};
+    bool is_regular_ = false;
     bool works_ = false;
     double strength_ = 0;
     double until_ = std::numeric_limits<double>::infinity();
@@ -44,6 +46,7 @@ struct Task {
     bool packs_cores = false;
     bool is_wide = false;      ///< widest vectors
     bool is_in_cores = false;  ///< threads use only their own cores and caches: the monitor repeats disturbed ones
+    bool is_waiting = false;   ///< too little traffic to empty a bucket
     double slower = 1;         ///< of this row: an unlucky loop
     double clock_read_as = 1;  ///< of this row: what the reading of the clock is multiplied by
 };
@@ -65,7 +68,9 @@ class World {
 
     /// Time passes on one thread, without launches.
     void pass(double seconds);
-    Timing launch(const Task& task);
+    Timing launch(const Task& given);
+    /// The rate of such work now, as a share of that without events and at the nominal clock.
+    double lasting(Parts parts, bool follows_clock) const;
     /// The clock of the cores now, without readings.
     double hertz_now(bool is_wide);
 
@@ -91,7 +96,11 @@ class World {
 
     double now() const { return *clock_.now; }
     void go_to(double seconds);
-    double clock_share();
+    double clock_share() const;
+    bool has_changed() const { return now() - begin_ >= model_.change_at; }
+    /// Under the events of this time.
+    Parts paced(Parts parts) const;
+    double in_memory(double seconds) const;
     Parts slowed(const Task& task, int thread, double clock) const;
     Attempt attempt(const Task& task, double clock);
     int core_of(const Task& task, int thread) const;
@@ -114,6 +123,8 @@ class World {
     int launches_ = 0;
     double clock_sum_ = 0, clock_time_ = 0, fastest_clock_ = 0;
     double counted_to_ = 0;
+    double tokens_ = 0;           ///< of the bucket, seconds
+    double tokens_from_ = 0;      ///< when they were that many
     std::vector<double> speeds_;  ///< of each thread in a step
     std::map<std::string, std::vector<float>> kept_;
 };

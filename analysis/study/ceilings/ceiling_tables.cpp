@@ -53,6 +53,8 @@ Cell verdict_cell(C ceiling)
     if (ceiling.steadiness == Steadiness::steady)
         return only_if(ceiling.times > 0, word(fmt::format("steady ({} looks over {})", ceiling.times,
                                                            format_duration(ceiling.over.value))));
+    if (ceiling.steadiness == Steadiness::changed && !ceiling.change.empty())
+        return warning_if(true, word(ceiling.change));
     return warning_if(ceiling.steadiness != Steadiness::seen_once, word(name(ceiling.steadiness)));
 }
 

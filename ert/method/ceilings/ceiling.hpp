@@ -42,6 +42,8 @@ struct Ceiling {
     double nearer_share = 0;
     /// Of a roof that is a lower bound because something faster may not have been measured: "fma avx2 was not measured". Else empty.
     std::string stands_in{};
+    /// Of one that changed: "changed at 12 s: 206 GB/s, then 148 GB/s; 3.2 GHz, then 2.4 GHz". Else empty.
+    std::string change{};
     std::vector<Round> samples{};     ///< of which the rate is made
     bool per_clock_compared = false;  ///< since the clock varied
     int times = 0;                    ///< of looks that agree on the rate (looks.hpp); 0: one calibration alone judges

@@ -9,17 +9,19 @@
 
 namespace roof {
 
-/// `steady`: the rounds agree within the tolerance. `seen_once`: those of one time do, and no other time confirms them (looks.hpp). `rounds_disagree`: they agree on no rate that narrowly. `clock_varied`: they agree
-/// per clock, but the clock changed during the run. `at_least`: too few undisturbed samples or rounds show what is possible, so the
-/// rate is a lower bound.
-enum class Steadiness { steady, seen_once, clock_varied, rounds_disagree, at_least };
-constexpr EnumNames<Steadiness, 5> names_of(Steadiness)
+/// `steady`: the rounds agree within the tolerance. `seen_once`: those of one time do, and no other time confirms them (looks.hpp).
+/// `rounds_disagree`: they agree on no rate that narrowly. `clock_varied`: they agree per clock, but the clock changed during the run.
+/// `changed`: from some round on all are slower. `at_least`: too few undisturbed samples or rounds show what is possible, so the rate is a
+/// lower bound.
+enum class Steadiness { steady, seen_once, clock_varied, rounds_disagree, changed, at_least };
+constexpr EnumNames<Steadiness, 6> names_of(Steadiness)
 {
     return {"steadiness",
             {{{Steadiness::steady, "steady"},
               {Steadiness::seen_once, "seen once"},
               {Steadiness::clock_varied, "unsteady: clock"},
               {Steadiness::rounds_disagree, "unsteady: rounds"},
+              {Steadiness::changed, "unsteady: changed"},
               {Steadiness::at_least, "at least"}}}};
 }
 
@@ -32,7 +34,9 @@ struct RateSample {
     double clock = 0;  ///< Hz, of the cores beside the sample; 0 if not known
     bool disturbed = false;
     bool left_out = false;  ///< of a working set that agrees with no other: only faster ones count, against the result
+    bool is_late = false;   ///< in the second half of its row
 };
+/// In order of time, as the rounds are.
 using Round = std::vector<RateSample>;
 
 struct SustainedRate {
@@ -42,7 +46,10 @@ struct SustainedRate {
     /// Where the samples agree: for comparisons of rates, not as a result.
     double centre = 0;
     Steadiness steadiness = Steadiness::at_least;
-    int rounds = 0;  ///< that agree
+    int rounds = 0;       ///< that agree
+    bool differ = false;  ///< too few agree: those that lie near each other count, and are the rounds
+    int changed_at = -1;  ///< of `changed`: the first round, from 0, that is slower; all after it are
+    double after = 0;     ///< the median of these rounds
 };
 
 /// A rate that fewer samples or rounds reach may be chance.

@@ -1,9 +1,12 @@
 // From rows to ceilings: summaries of the points, levels, and the ceiling of each point that shows one.
+#include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/levels.hpp"
 #include "ert/method/ceilings/looks.hpp"
 #include "ert/method/ceilings/run_clock.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <climits>
@@ -21,6 +24,29 @@ bool scales_with_clock(const std::string& device, std::string_view level)
 {
     const LevelKind kind = level_traits(level).kind;
     return kind_of_device(device) == "cpu" && (kind == LevelKind::core || kind == LevelKind::cache);
+}
+
+/// Of undisturbed samples; 0 if none has a clock.
+double clock_of(std::span<const Round> rounds)
+{
+    std::vector<double> clocks;
+    for (const Round& round : rounds)
+        for (const RateSample& sample : round)
+            if (sample.clock > 0 && !sample.disturbed) clocks.push_back(sample.clock);
+    return clocks.empty() ? 0 : spread_of(clocks).median;
+}
+
+std::string change_in(const PointSummary& point, std::span<const Round> rounds, const SustainedRate& rate,
+                      std::string_view unit)
+{
+    const auto at = static_cast<std::size_t>(rate.changed_at);
+    const double seconds = at < point.seconds.size() ? point.seconds[at] : 0;
+    std::string text = fmt::format("changed at {:.0f} s: {}, then {}", seconds, format_si(rate.centre, unit),
+                                   format_si(rate.after, unit));
+    const double before = clock_of(rounds.first(at));
+    const double after = clock_of(rounds.subspan(at));
+    if (before > 0 && after > 0) text += fmt::format("; {}, then {}", format_si(before, "Hz"), format_si(after, "Hz"));
+    return text;
 }
 
 /// Sets rate, steadiness, clock and the rate per clock and thread. `samples`: of the point, or of all points that show the ceiling.
@@ -41,9 +67,11 @@ void set_rate(const PointSummary& point, const std::vector<Round>& samples, cons
             sustained.steadiness = Steadiness::at_least;
         }
         // Rounds of a GPU differ by the clock that its power allows: one that no other reaches is no lower bound.
-        if (kind_of_device(ceiling.device) == "gpu" && sustained.rounds < min_rounds)
+        if (kind_of_device(ceiling.device) == "gpu" && (sustained.differ || sustained.rounds < min_rounds))
             if (SustainedRate all = rate_over_rounds(samples, tolerance); all.rounds > 0) sustained = all;
     }
+    if (sustained.steadiness == Steadiness::changed)
+        ceiling.change = change_in(point, samples, sustained, ceiling.unit());
     ceiling.per_clock_compared = divides && sustained.per_clock.n > 0;
     ceiling.samples = ceiling.per_clock_compared ? run.credible_samples(point, samples) : samples;
     take_rate(sustained, ceiling);

@@ -173,7 +173,8 @@ void judge_by_looks(std::span<const SeenCeiling> seen, Ceiling& ceiling)
     ceiling.over = together.over;
     // Of a GPU, whose own clock differs by rounds, the rate may be that over all rounds.
     const bool is_own = (looks.size() == 1 && ceiling.rate.n > 0) || together.sustained.rate.n == 0 ||
-                        (kind_of_device(ceiling.device) == "gpu" && together.sustained.rounds < min_rounds);
+                        (kind_of_device(ceiling.device) == "gpu" &&
+                         (together.sustained.differ || together.sustained.rounds < min_rounds));
     if (!is_own) {
         ceiling.alone = {ceiling.rate, {}, {}, 0, ceiling.steadiness, ceiling.rounds};
         take_rate(together.sustained, ceiling);

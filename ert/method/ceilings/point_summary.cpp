@@ -3,6 +3,7 @@
 #include "ert/method/bench/level.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <functional>
 #include <map>
 
@@ -32,7 +33,17 @@ Round samples_of(const Measurement& row)
         if (!is_warm_up && sample.seconds.value > 0)
             round.push_back({work / sample.seconds.value, sample.clock.value, !sample.disturbance.empty()});
     }
+    for (std::size_t i = (round.size() + 1) / 2; i < round.size(); ++i) round[i].is_late = true;
     return round;
+}
+
+double seconds_between(const std::string& first, const std::string& second)
+{
+    std::tm begin{};
+    std::tm end{};
+    constexpr const char* iso = "%Y-%m-%dT%H:%M:%SZ";
+    if (::strptime(first.c_str(), iso, &begin) == nullptr || ::strptime(second.c_str(), iso, &end) == nullptr) return 0;
+    return std::difftime(::timegm(&end), ::timegm(&begin));
 }
 
 PointSummary over(const std::vector<const Measurement*>& rows, const Measurement* first_of_all)
@@ -49,6 +60,7 @@ PointSummary over(const std::vector<const Measurement*>& rows, const Measurement
         if (round.empty()) continue;
         point.samples.push_back(std::move(round));
         point.places.push_back(static_cast<std::size_t>(row - first_of_all));
+        point.seconds.push_back(seconds_between(first_of_all->started, row->started));
     }
     point.best = best == nullptr ? *rows.front() : *best;
     point.best.point = point.best.point.without("round");

@@ -26,6 +26,7 @@ struct PointSummary {
     Measurement best;                 ///< the fastest round that is ok; `round` is taken out of its point
     std::vector<Round> samples;       ///< of each round that is ok, without warm-ups
     std::vector<std::size_t> places;  ///< of these rounds, among all rows, in order of time
+    std::vector<double> seconds;  ///< from the start of the first row to that of each of these rounds; 0 if not known
     SustainedRate
         sustained;   ///< with the tolerance of memory, which is right for any point; rate.n is 0 without a round
     int rounds = 0;  ///< that are ok

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -35,6 +36,9 @@ bool is_settled(const Ceiling& ceiling)
 {
     return ceiling.steadiness == Steadiness::steady || ceiling.steadiness == Steadiness::clock_varied;
 }
+
+/// Before a rate of memory is taken again: what it gives after a rest may be a burst.
+constexpr int launches_without_rest = 30;
 
 /// What an item with a keyword and its rows share.
 std::string id_without_set(const std::string& bench, const std::string& device, const Point& point)
@@ -193,6 +197,7 @@ std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) con
         item.is_open = false;
         if (row.point.has("working_set")) item.point.set("working_set", row.point.text("working_set"));
         item.point.set("round", std::to_string(so_far + 1));
+        if (row.role == Role::bandwidth) item.stopping.warmup = std::max(item.stopping.warmup, launches_without_rest);
     };
     std::map<std::string, std::pair<int, const Measurement*>> points;  // rounds so far, and the last
     for (const Measurement& row : rows) {
@@ -200,19 +205,25 @@ std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) con
         ++so_far;
         last = &row;
     }
-    // The rounds are looked at twice, after the planned ones and after all: looking after each would find chance agreements. What was
-    // begun in between goes on, in the order of the batch before.
-    std::map<const Measurement*, int> begun;
-    for (const auto& [id, point] : points)
-        if (point.first > plan_.rounds && point.first < all_rounds_) begun.emplace(point.second, point.first);
-    for (const auto& [row, so_far] : begun) add(*row, so_far);
-    if (!more.empty()) return more;
-
     const std::vector<PointSummary> summaries = summarize_points(rows);
     std::vector<Ceiling> ceilings = ceilings_of(summaries, find_levels(summaries, registry_->machine()));
     // The time limit may cut the last batch short. Memory goes first, since its interference lasts longest.
     std::ranges::stable_partition(ceilings, [](const Ceiling& ceiling) { return ceiling.level == memory_level; });
     std::set<std::string> taken;
+    // The round that closes the run: at another time, and with memory and loops chosen anew. What is seen last was seen at the end.
+    for (const Ceiling& ceiling : ceilings | std::views::reverse) {
+        const auto& [so_far, row] = points.at(ceiling.point);
+        if (so_far == plan_.rounds && taken.insert(ceiling.point).second) add(*row, so_far);
+    }
+    if (!more.empty()) return more;
+    // The rounds are looked at twice, after that one and after all: looking after each would find chance agreements. What was
+    // begun in between goes on, in the order of the batch before.
+    const int at_first_look = plan_.rounds + 1;
+    std::map<const Measurement*, int> begun;
+    for (const auto& [id, point] : points)
+        if (point.first > at_first_look && point.first < all_rounds_) begun.emplace(point.second, point.first);
+    for (const auto& [row, so_far] : begun) add(*row, so_far);
+    if (!more.empty()) return more;
     for (const Ceiling& ceiling : ceilings) {
         const auto& [so_far, row] = points.at(ceiling.point);
         if (so_far < plan_.max_rounds && !is_settled(ceiling) && taken.insert(ceiling.point).second) add(*row, so_far);
