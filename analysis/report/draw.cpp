@@ -15,25 +15,18 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr double left = 96, right_margin = 28, top = 40, bottom_margin = 56;
-constexpr double swatch = 11;
-constexpr double legend_line = 18;
-
-/// Distance between entries of a legend; letters of class "tick" are about six units wide.
-double legend_step(const std::vector<LegendEntry>& entries)
-{
-    std::size_t longest = 0;
-    for (const LegendEntry& entry : entries) longest = std::max(longest, entry.text.size());
-    return swatch + 24 + 6.2 * static_cast<double>(longest);
-}
-
-double legend_columns(const std::vector<LegendEntry>& entries, double width)
-{
-    return std::max(1.0, std::floor(width / legend_step(entries)));
-}
+constexpr double left = 96, right_margin = 28, bottom_margin = 56;
+constexpr double heading_line = 20;
 
 struct Box {
     double x, y, w, h;
+};
+
+/// A mark as drawn.
+struct Disc {
+    std::string key;
+    Spot at;
+    double radius;
 };
 
 bool meet(const Box& a, const Box& b)
@@ -48,10 +41,22 @@ bool meets_any(const Box& box, const std::vector<Box>& boxes)
 
 class Drawing {
   public:
-    Drawing(const Figure& figure, Svg& svg) : figure_(figure), svg_(svg) {}
+    Drawing(const Figure& figure, Svg& svg)
+        : top(40 + heading_line * static_cast<double>(figure.heading.size())), figure_(figure), svg_(svg)
+    {
+    }
+
+    const double top;
+
+    void heading()
+    {
+        for (std::size_t i = 0; i < figure_.heading.size(); ++i)
+            svg_.text({left, 14 + heading_line * static_cast<double>(i)}, figure_.heading[i],
+                      i == 0 ? "name" : "label");
+    }
 
     double right() const { return figure_.width - right_margin; }
-    double bottom() const { return figure_.height - bottom_margin; }
+    double bottom() const { return figure_.height - bottom_margin + top - 40; }
 
     double x(double value) const { return along(value, figure_.x, left, right()); }
     double y(double value) const { return along(value, figure_.y, bottom(), top); }
@@ -93,22 +98,34 @@ class Drawing {
             svg_.close();
             for (double step = 0; step < 1; step += 0.004) lines_.push_back(box_on(from, to, step));
         }
+        for (const Ridge& ridge : figure_.ridges()) {
+            const Spot at{x(ridge.x), y(ridge.y)};
+            if (!is_inside(at)) continue;
+            svg_.open("ridge", ridge.title);
+            svg_.shape(Shape::circle, at, 3);
+            svg_.close();
+            if (ridge.text.empty()) continue;
+            svg_.text({at.x + 7, at.y + 16}, ridge.text, "halo");
+            taken_.push_back({at.x + 6, at.y + 5, 7.0 * static_cast<double>(ridge.text.size()), 14});
+        }
     }
 
     void curves()
     {
         for (const Curve& curve : figure_.curves) {
             std::vector<Spot> path;
-            for (const std::size_t index : curve.marks) {
-                const Spot spot{x(figure_.marks[index].x.median), y(figure_.marks[index].y.median)};
-                if (curve.stepped && !path.empty()) {
-                    const double middle = (path.back().x + spot.x) / 2;
-                    path.push_back({middle, path.back().y});
-                    path.push_back({middle, spot.y});
-                }
-                path.push_back(spot);
+            for (const std::size_t index : curve.marks)
+                path.push_back({x(figure_.marks[index].x.median), y(figure_.marks[index].y.median)});
+            if (path.size() < 2) continue;
+            svg_.polyline(path, "curve " + curve.css);
+            if (!curve.css.starts_with("trajectory")) continue;
+            svg_.open("mark " + curve.css);  // towards the larger batch
+            for (std::size_t i = 1; i < path.size(); ++i) {
+                const Spot middle{(path[i - 1].x + path[i].x) / 2, (path[i - 1].y + path[i].y) / 2};
+                if (std::hypot(path[i].x - path[i - 1].x, path[i].y - path[i - 1].y) > 30)
+                    arrow_head(path[i - 1], path[i], middle, 8, 3);
             }
-            if (path.size() > 1) svg_.polyline(path, "curve " + curve.css);
+            svg_.close();
         }
     }
 
@@ -178,8 +195,11 @@ class Drawing {
 
     bool is_inside(const Mark& mark) const
     {
-        return mark.x.median > 0 && mark.y.median > 0 && x(mark.x.median) > left - 1 &&
-               x(mark.x.median) < right() + 1 && y(mark.y.median) > top - 1 && y(mark.y.median) < bottom() + 1;
+        return mark.x.median > 0 && mark.y.median > 0 && is_inside({x(mark.x.median), y(mark.y.median)});
+    }
+    bool is_inside(Spot at) const
+    {
+        return at.x > left - 1 && at.x < right() + 1 && at.y > top - 1 && at.y < bottom() + 1;
     }
 
     void draw_mark(const Mark& mark)
@@ -205,6 +225,7 @@ class Drawing {
             if (mark.whisker) whiskers(mark, at);
             svg_.shape(mark.shape, at, mark.radius);
             taken_.push_back({at.x - mark.radius, at.y - mark.radius, 2 * mark.radius, 2 * mark.radius});
+            discs_.push_back({mark.key, at, mark.radius});
         }
         svg_.close();
     }
@@ -281,12 +302,27 @@ class Drawing {
                             continue;
                         svg_.text(at(begin, shift), text, "name", Anchor::start,
                                   std::atan2(across.y, across.x) * 180 / std::numbers::pi);
-                        taken_.insert(taken_.end(), cells.begin(), cells.end());
+                        for (std::vector<Box>* boxes : {&taken_, &texts_})
+                            boxes->insert(boxes->end(), cells.begin(), cells.end());
                         return;
                     }
     }
 
-    /// Above, below or beside the mark, then farther away.
+    /// From its edge to the nearest corner or side of a box.
+    static double distance(const Disc& disc, const Box& box)
+    {
+        return std::hypot(disc.at.x - std::clamp(disc.at.x, box.x, box.x + box.w),
+                          disc.at.y - std::clamp(disc.at.y, box.y, box.y + box.h)) -
+               disc.radius;
+    }
+
+    bool is_near_another(const Box& box, const std::string& key, double distance_at_most) const
+    {
+        return std::ranges::any_of(
+            discs_, [&](const Disc& other) { return other.key != key && distance(other, box) <= distance_at_most; });
+    }
+
+    /// Above, below or beside the mark, where no other is as near; else farther away, with a leader that crosses no text.
     void name_mark(const Mark& mark)
     {
         const double w = 7 * static_cast<double>(mark.name.size()) + 2, h = 14;
@@ -297,11 +333,26 @@ class Drawing {
                      {std::pair{0, -1}, {0, 1}, {1, 0}, {-1, 0}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}}) {
                     const Box box{at.x + dx * (away + w / 2) - w / 2, at.y + dy * (away + h / 2) - h / 2, w, h};
                     if (!is_free(box, of_lines)) continue;
-                    if (away > mark.radius + 14)
-                        svg_.line(at, {std::clamp(at.x, box.x, box.x + w), std::clamp(at.y, box.y, box.y + h)},
-                                  "leader");
-                    svg_.text({box.x + 1, box.y + 11}, mark.name, "halo");
+                    const bool is_far = away > mark.radius + 12;
+                    const Spot near{std::clamp(at.x, box.x, box.x + box.w), std::clamp(at.y, box.y, box.y + box.h)};
+                    const double own = distance({mark.key, at, mark.radius}, box);
+                    if (!is_far && is_near_another(box, mark.key, own + 2)) continue;
+                    bool crosses = false;
+                    for (double share = 0; is_far && share <= 1; share += 0.04)
+                        crosses = crosses || meets_any(box_on(at, near, share), texts_) ||
+                                  (share > 0.5 && is_near_another(box_on(at, near, share), mark.key, 2));
+                    if (crosses) continue;
+                    if (is_far) svg_.line(at, near, "leader");
+                    svg_.text({box.x + (dx > 0   ? 1
+                                        : dx < 0 ? w - 1
+                                                 : w / 2),
+                               box.y + 11},
+                              mark.name, "halo",
+                              dx > 0   ? Anchor::start
+                              : dx < 0 ? Anchor::end
+                                       : Anchor::middle);
                     taken_.push_back(box);
+                    texts_.push_back(box);
                     return;
                 }
     }
@@ -309,7 +360,9 @@ class Drawing {
     const Figure& figure_;
     Svg& svg_;
     std::vector<Box> taken_;  ///< by marks and texts
+    std::vector<Box> texts_;
     std::vector<Box> lines_;  ///< by roofs
+    std::vector<Disc> discs_;
     std::map<std::pair<double, double>, int> arrows_;
 };
 
@@ -318,11 +371,13 @@ class Drawing {
 Svg draw(const Figure& figure, std::string_view clip)
 {
     const double width = figure.width - left - right_margin;
-    const double legend = legend_height(figure.legend, width);
-    Svg svg(figure.width, figure.height + legend, figure.title);
+    const double legend = legend_height(figure.legend, width),
+                 down = heading_line * static_cast<double>(figure.heading.size());
+    Svg svg(figure.width, figure.height + legend + down, figure.title);
     Drawing drawing(figure, svg);
+    drawing.heading();
     drawing.axes();
-    svg.open_clip(clip, {left - 10, top - 10}, width + 20, drawing.bottom() - top + 20);
+    svg.open_clip(clip, {left - 10, drawing.top - 10}, width + 20, drawing.bottom() - drawing.top + 20);
     drawing.rules();
     drawing.roofs();
     drawing.curves();
@@ -330,28 +385,8 @@ Svg draw(const Figure& figure, std::string_view clip)
     drawing.marks();
     drawing.names();
     svg.close();
-    draw_legend(svg, figure.legend, {left, figure.height - 4}, width);
+    draw_legend(svg, figure.legend, {left, figure.height + down - 4}, width);
     return svg;
-}
-
-double legend_height(const std::vector<LegendEntry>& entries, double width)
-{
-    return legend_line * std::ceil(static_cast<double>(entries.size()) / legend_columns(entries, width));
-}
-
-void draw_legend(Svg& svg, const std::vector<LegendEntry>& entries, Spot corner, double width)
-{
-    const double step = legend_step(entries);
-    const auto columns = static_cast<std::size_t>(legend_columns(entries, width));
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        const std::size_t line = i / columns;
-        const Spot at{corner.x + step * static_cast<double>(i % columns),
-                      corner.y + legend_line * static_cast<double>(line)};
-        svg.open("mark " + entries[i].look);
-        svg.shape(entries[i].shape, {at.x + swatch / 2, at.y + swatch / 2}, swatch / 2);
-        svg.close();
-        svg.text({at.x + swatch + 6, at.y + swatch - 1}, entries[i].text, "tick");
-    }
 }
 
 }  // namespace roof::analysis

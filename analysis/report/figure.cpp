@@ -1,5 +1,8 @@
 #include "analysis/report/figure.hpp"
 
+#include "analysis/table/quantities.hpp"
+#include "ert/base/text.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -77,6 +80,25 @@ std::pair<std::pair<double, double>, std::pair<double, double>> Figure::line_of(
     return {{across.low, across.low * rate}, {to, to * rate}};
 }
 
+std::vector<Ridge> Figure::ridges() const
+{
+    std::vector<Ridge> all;
+    const auto is_main = [](const RoofLine& roof) { return !roof.extra && !roof.label.empty(); };
+    double farthest = std::numeric_limits<double>::infinity();
+    for (const RoofLine& roof : roofs)
+        if (is_main(roof) && roof.slanted) farthest = std::min(farthest, roof.rate.median);
+    for (const RoofLine& level : roofs)
+        for (const RoofLine& flat : roofs) {
+            if (!is_main(level) || !is_main(flat) || !level.slanted || flat.slanted) continue;
+            const double at = flat.rate.median / level.rate.median;
+            const std::string text = plain_number(at, 2) + " FLOP/B";
+            all.push_back({at, flat.rate.median,
+                           fmt::format("Ridge point of {} and {}: {}", level.name, split(flat.name, ' ').front(), text),
+                           level.rate.median == farthest ? text : ""});
+        }
+    return all;
+}
+
 LegendEntry series_entry(std::size_t index, const std::string& text)
 {
     constexpr std::size_t colours = 8;
@@ -84,10 +106,41 @@ LegendEntry series_entry(std::size_t index, const std::string& text)
     return {shapes[index / colours % shapes.size()], fmt::format("s{} dot", index % colours), text};
 }
 
+void colour(Figure& figure, std::size_t series)
+{
+    const std::string own = fmt::format("s{}", series % 8);
+    const auto set = [&](std::string& look) {
+        if (const std::size_t at = look.rfind("s0"); at != std::string::npos) look.replace(at, 2, own);
+    };
+    for (Mark& mark : figure.marks) set(mark.look);
+    for (Curve& curve : figure.curves) set(curve.css);
+    for (LegendEntry& entry : figure.legend) set(entry.look);
+}
+
+std::vector<LegendEntry> legend_of(const std::vector<Mark>& marks)
+{
+    const auto has = [&](std::string_view word) {
+        return std::ranges::any_of(marks, [&](const Mark& mark) { return mark.look.find(word) != std::string::npos; });
+    };
+    std::vector<LegendEntry> legend;
+    const auto add = [&](std::string_view word, LegendEntry entry) {
+        if (has(word)) legend.push_back(std::move(entry));
+    };
+    add("forward", {Shape::circle, "dot s0", "forward"});
+    add("backward", {Shape::square, "dot s0", "backward"});
+    add("update", {Shape::triangle, "dot s0", "update"});
+    add("dot", {Shape::circle, "dot s0", "1%", 2.6});
+    add("dot", {Shape::circle, "dot s0", "10% of the step", 8.2});
+    add("step", {Shape::circle, "step s0", "step, its line to its most bytes"});
+    add("outline", {Shape::square, "outline s0", "phase"});
+    add("hollow", {Shape::circle, "hollow s0", "above the slanted roof"});
+    return legend;
+}
+
 void add_series(Figure& figure, std::size_t index, const std::string& name, std::vector<Mark> marks)
 {
     const LegendEntry entry = series_entry(index, name);
-    Curve curve{entry.look, {}, true};
+    Curve curve{entry.look, {}};
     for (Mark& mark : marks) {
         mark.shape = entry.shape;
         mark.look = entry.look;
@@ -175,7 +228,7 @@ json to_json(const Figure& figure)
     for (const Curve& curve : figure.curves) {
         json keys = json::array();
         for (const std::size_t mark : curve.marks) keys.push_back(json_text(figure.marks[mark].key));
-        curves.push_back({{"css", curve.css}, {"marks", std::move(keys)}, {"stepped", curve.stepped}});
+        curves.push_back({{"css", curve.css}, {"marks", std::move(keys)}});
     }
     json legend = json::array();
     for (const LegendEntry& entry : figure.legend)

@@ -93,7 +93,6 @@ struct Mark {
 struct Curve {
     std::string css;
     std::vector<std::size_t> marks;
-    bool stepped = false;  ///< because nothing was measured between the marks
 };
 
 /// A vertical line with a text at `text_at`.
@@ -107,10 +106,19 @@ struct LegendEntry {
     Shape shape = Shape::square;
     std::string look;
     std::string text;
+    double radius = 5.5;
+};
+
+/// Where a level's roof meets a flat one.
+struct Ridge {
+    double x = 0, y = 0;
+    std::string title;
+    std::string text;  ///< of the farthest level
 };
 
 struct Figure {
     std::string title;
+    std::vector<std::string> heading{};  ///< lines above the picture, the first in bold
     Axis x, y;
     std::vector<RoofLine> roofs;
     std::vector<Mark> marks;
@@ -122,12 +130,20 @@ struct Figure {
     /// Where a roof begins and ends: (x, y) and (x, y), within these intensities.
     std::pair<std::pair<double, double>, std::pair<double, double>> line_of(const RoofLine& roof, double rate,
                                                                             const Extent& across) const;
+    std::vector<Ridge> ridges() const;
 };
 
 /// Shape and colour of series number `index`: forty are different.
 LegendEntry series_entry(std::size_t index, const std::string& text);
-/// A step curve through the marks, which are of series `index`; adds them and the legend.
+/// A line through the marks, which are of series `index`; adds them and the legend.
 void add_series(Figure& figure, std::size_t index, const std::string& name, std::vector<Mark> marks);
+
+/// Gives marks and lines the colour of this series. A series is a model: its number among those of a study.
+void colour(Figure& figure, std::size_t series);
+std::size_t number_of_model(const Study& study, const Measurement& row);
+
+/// What the marks of a roofline or of its times mean: phases, sizes, steps.
+std::vector<LegendEntry> legend_of(const std::vector<Mark>& marks);
 
 // Rooflines (roofline_figure.cpp).
 
@@ -136,13 +152,8 @@ struct Frame {
     Extent rate;       ///< FLOP/s
 };
 
-/// The frame over all devices, in whole decades. nullopt without a bandwidth or a compute ceiling.
+/// The frame over all devices, in whole decades: the same for every step and device of a machine. nullopt without a bandwidth or a compute ceiling.
 std::optional<Frame> frame_of(const Ceilings& ceilings);
-
-/// A quarter of a decade around the layers and steps and the roofs that matter to them: the compute roofs, and the farthest
-/// level up to its ridge point. The layers with the last two percent of the time do not stretch it. `each_level`: around
-/// their marks at every level. nullopt without a point with bytes.
-std::optional<Frame> fitted_frame(const Roofs& roofs, std::vector<const Placement*> points, bool each_level = false);
 
 /// The roofs alone. `machine`, which may be null, has the guide's figures.
 Figure roofs_figure(const std::string& title, const Roofs& roofs, const Frame& frame, const Machine* machine = nullptr);

@@ -103,20 +103,11 @@ class RoofSets {
     json list_ = json::array();
 };
 
-json frame_json(const std::optional<Frame>& frame)
-{
-    if (!frame) return nullptr;
-    return {frame->intensity.low, frame->intensity.high, frame->rate.low, frame->rate.high};
-}
-
 json row_json(const Study& study, const Measurement& row, int roofs)
 {
-    Roofs own = roofs_of(study.ceilings, row.device, threads_of(row));
-    if (const Ceiling* const roof = own.precision(precision_of(row))) own.compute = {roof};
-    std::vector<const Placement*> points = batches_of(study, row);
-    std::ranges::copy(layers_of(study.placements, row), std::back_inserter(points));
     const Placement* const step = step_placement(study.placements, row);
-    const std::optional<RoofLine> line = step == nullptr ? std::nullopt : own_roof(*step, own);
+    const std::optional<RoofLine> line =
+        step == nullptr ? std::nullopt : own_roof(*step, roofs_of(study.ceilings, row.device, threads_of(row)));
     return {{"id", json_text(row.id())},
             {"model", json_text(model_of(row))},
             {"batch", batch_of(row)},
@@ -133,9 +124,7 @@ json row_json(const Study& study, const Measurement& row, int roofs)
             {"seconds", to_json(Range::of(row.seconds))},
             {"images", json_number(row.images_per_second())},
             {"memory", json_number(row.memory.value)},
-            {"sentence", json_text(step_title(row, study.results.rows) + ": " + answer_text(study, row, 1))},
-            {"frame", frame_json(fitted_frame(own, points))},
-            {"level_frame", frame_json(fitted_frame(own, points, true))},
+            {"sentence", json_text(answer_sentence(study, row))},
             {"own_roof", line ? to_json(*line) : json(nullptr)},
             {"roofs", roofs}};
 }
@@ -186,7 +175,7 @@ class Points {
         column("rates", rates_(rates));
         column("attainable", json_number(p.attainable.value));
         column("text", json_text(explanation_of(p)));
-        column("cells", p.scope == Scope::layer ? cells_of(p, step) : json(nullptr));
+        column("cells", p.scope == Scope::phase ? json(nullptr) : cells_of(p, step));
     }
 
     void write(json& study) const
@@ -202,7 +191,7 @@ class Points {
   private:
     void column(const char* name, json value) { columns_[name].push_back(std::move(value)); }
 
-    /// Time, share of the step, rate, intensity, roof, share of attainable, headroom: the texts of the table of layers.
+    /// Time, share of the step, rate, intensity, roof, share of attainable, headroom: the texts of the table of points.
     static json cells_of(const Placement& p, Seconds step)
     {
         const bool has_roofs = p.attainable.value > 0;
@@ -259,13 +248,11 @@ json figures_json(const Study& study, const Roofs& roofs, const std::map<std::st
         if (p.scope == Scope::layer && !p.levels.empty() && !p.binds.empty()) layers.push_back(&p);
     }
     Figure times = time_figure("all steps", layers, steps);
-    Ceilings alone;
-    for (const auto& group : {roofs.levels, roofs.compute, roofs.mixes})
-        for (const Ceiling* roof : group) alone.all.push_back(*roof);
-    const Frame frame = frame_of(alone).value_or(Frame{{0.01, 1e4}, {1e6, 1e15}});
+    const Frame frame = frame_of(study.ceilings).value_or(Frame{{0.01, 1e4}, {1e6, 1e15}});
     Figure roofline = roofs_figure("Roofline", roofs, frame, &study.calibration.machine);
     add_placements(roofline, placements, true);
     add_baseline(roofline, study);
+    for (Mark& mark : times.marks) mark.name.clear();  // as in the roofline
     for (Figure* figure : {&roofline, &times})
         for (Mark& mark : figure->marks) {
             mark.key = fmt::format("{}:{}", number, mark.of - study.placements.data());
@@ -280,7 +267,9 @@ json figures_json(const Study& study, const Roofs& roofs, const std::map<std::st
 
 json study_data(const Study& study, const std::map<std::string, StepTexts>& texts, std::size_t number)
 {
-    json object{{"name", json_text(study.results.folder.filename().string())}, {"rows", json::array()}};
+    json object{{"name", json_text(study.results.folder.filename().string())},
+                {"calibrated", json_text(calibration_date(study))},
+                {"rows", json::array()}};
     RoofSets sets(study);
     std::map<std::string, std::size_t> rows;
     std::map<std::string, Seconds> steps;

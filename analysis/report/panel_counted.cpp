@@ -24,7 +24,7 @@ constexpr std::size_t most_points = 100;  ///< a picture shows the longest kerne
 void add_kernel(Figure& figure, const CountedKernel& kernel, double longest)
 {
     constexpr double largest = 18;
-    Curve curve{"trajectory", {}, false};
+    Curve curve{"trajectory", {}};
     for (const LevelPlacement& level : kernel.levels) {
         const bool is_farthest = &level == &kernel.levels.back();
         const double x = level.intensity_low.value, y = kernel.rate().value;

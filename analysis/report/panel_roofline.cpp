@@ -1,5 +1,6 @@
 // The roofline of each model: layers and phases at the largest batch, steps at all batches.
 #include "analysis/report/report.hpp"
+#include "analysis/study/steps/answer.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
@@ -46,6 +47,17 @@ void add_link(Figure& figure, const Placement& step)
                             .title = explain(step)});
 }
 
+/// What a picture needs that stands alone: the answer in two lines, the machine and the date of its roofs.
+std::vector<std::string> heading_of(const Study& study, const Measurement& row)
+{
+    const std::string answer = answer_sentence(study, row);
+    const std::size_t end = std::min(answer.find(". "), answer.size());
+    std::vector<std::string> lines{answer.substr(0, end + 1), answer.substr(std::min(end + 2, answer.size()))};
+    if (lines.back().empty()) lines.pop_back();
+    lines.push_back(owner_of(study.results.machine, row.device) + "; roofs measured " + calibration_date(study));
+    return lines;
+}
+
 /// The roofs of one precision, or all if it has none.
 Roofs of_precision(Roofs roofs, const std::string& precision)
 {
@@ -65,16 +77,12 @@ std::optional<Picture> picture(const Study& study, const Measurement& row, const
         if (p.row == id && p.scope != Scope::step) parts.push_back(&p);
     if (whole == nullptr || whole->levels.empty()) return std::nullopt;
     std::ranges::stable_sort(parts, std::greater{}, [](const Placement* p) { return p->seconds.median; });
-    std::vector<const Placement*> fitted = steps;
-    for (const Placement* p : parts)
-        if (p->scope == Scope::layer) fitted.push_back(p);
     std::string title = step_title(row, study.results.rows);
     if (parts.size() > most_points) {
         title += fmt::format(" (the longest {} of {} points)", most_points, parts.size());
         parts.resize(most_points);
     }
-    Figure figure = roofs_figure("Roofline of " + title, roofs, fitted_frame(roofs, fitted).value_or(frame),
-                                 &study.calibration.machine);
+    Figure figure = roofs_figure("Roofline of " + title, roofs, frame, &study.calibration.machine);
     std::vector<const Placement*> all = steps;
     all.insert(all.end(), parts.begin(), parts.end());
     add_placements(figure, all);
@@ -86,6 +94,9 @@ std::optional<Picture> picture(const Study& study, const Measurement& row, const
     }
     if (auto own = own_roof(*whole, roofs)) figure.roofs.push_back(std::move(*own));
     add_link(figure, *whole);
+    figure.heading = heading_of(study, row);
+    figure.legend = legend_of(figure.marks);
+    colour(figure, number_of_model(study, row));
     return Picture{title, draw(figure, key)};
 }
 
@@ -103,11 +114,6 @@ Content roofs_alone(const Study& study, const Frame& frame, const std::string& k
     return content;
 }
 
-constexpr std::string_view phase_key =
-    "<p class=\"legend\"><i class=\"forward\"></i>circle: forward <i class=\"backward\"></i>square: backward "
-    "<i class=\"update\"></i>triangle: update; outlined: the whole phase. Ring: a step, joined over batches, at its "
-    "least bytes, with a line to the most. Hollow: above the slanted roof. Arrow: outside.</p>\n";
-
 }  // namespace
 
 Content roofline_panel(const Study& study, const std::string& key)
@@ -115,11 +121,11 @@ Content roofline_panel(const Study& study, const std::string& key)
     const std::optional<Frame> frame = frame_of(study.ceilings);
     if (!frame) return {paragraph("No roofline can be drawn: it needs a bandwidth and a compute ceiling.")};
     if (step_rows(study.results.rows).empty()) return roofs_alone(study, *frame, key);
-    Content content{std::string(phase_key)};
+    Content content;
     for (const Measurement* row : largest_batches(study.results.rows))
-        if (auto drawn = picture(study, *row, *frame, fmt::format("{}-{}", key, content.size())))
+        if (auto drawn = picture(study, *row, *frame, fmt::format("{}-{}", key, content.size() + 1)))
             content.emplace_back(std::move(*drawn));
-    return content.size() > 1 ? content : Content{};
+    return content;
 }
 
 }  // namespace roof::analysis

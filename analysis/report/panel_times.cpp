@@ -71,8 +71,10 @@ Figure time_figure(const std::string& title, std::span<const Placement* const> l
              .x = {at(needs.memory), at(needs.memory), at(needs.memory)},
              .y = {at(needs.compute), at(needs.compute), at(needs.compute)},
              .shape = shape_of(p),
-             .look = p.phase_name() + " dot",
+             .look = p.phase_name() + " dot s0",
              .radius = radius_of(p, steps.at(p.row)),
+             .name = short_name(p),
+             .rank = static_cast<int>(figure.marks.size()) + 1,
              .title = fmt::format("{} {}: {}; memory allows {}, compute {}", p.name, p.phase_name(),
                                   format_duration(p.seconds.median.value), format_duration(needs.memory.value),
                                   format_duration(needs.compute.value))});
@@ -94,8 +96,10 @@ Content time_roofline_panel(const Study& study, const std::string& key)
             title += fmt::format(" (the longest {} of {} layers)", most_points, layers.size());
             layers.resize(most_points);
         }
-        content.emplace_back(Picture{title, draw(time_figure(title, layers, {{row->id(), row->seconds.median}}),
-                                                 fmt::format("{}-{}", key, content.size()))});
+        Figure figure = time_figure(title, layers, {{row->id(), row->seconds.median}});
+        figure.legend = legend_of(figure.marks);
+        colour(figure, number_of_model(study, *row));
+        content.emplace_back(Picture{title, draw(figure, fmt::format("{}-{}", key, content.size()))});
     }
     return content;
 }

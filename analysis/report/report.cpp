@@ -29,9 +29,9 @@ std::string name_of(const Study& study)
 
 std::string contents(const std::vector<std::pair<std::string_view, std::string_view>>& shown)
 {
-    std::string html = "<nav aria-label=\"Panels\">";
+    std::string html = "<nav aria-label=\"Sections\"><details open><summary>Sections</summary>";
     for (const auto& [id, heading] : shown) html += fmt::format("<a href=\"#{}\">{}</a>", id, escape(heading));
-    return html + "</nav>\n";
+    return html + "</details></nav>\n";
 }
 
 /// The panel over all studies; empty if no study has content.
@@ -123,7 +123,7 @@ std::string report_html(const std::vector<Study>& studies)
         add(panel.id, panel.heading, section(panel, studies));
         if (panel.id == "verdict") add("winners", "Devices side by side", winners(studies));
     }
-    return html_document("roof report", head(studies) + contents(shown), body, scripts(studies), security_policy());
+    return html_document("roof report", head(studies), body, contents(shown) + scripts(studies), security_policy());
 }
 
 std::vector<std::filesystem::path> write_pictures(std::span<const Study> studies, const std::filesystem::path& folder)

@@ -118,13 +118,13 @@ nlohmann::json trace_of(const Study& study, const Measurement& row);
 // The report page's script, and its data as one JSON block. Numbers are exact and in SI units. Points are stored as
 // columns to keep the page small.
 
-/// {"studies": [{"name",
+/// {"studies": [{"name", "calibrated": the date,
 ///   "roofs": [{"device", "owner", "threads", "levels": [roof], "compute": [roof], "mixes": [roof]}],
 ///       one for each device and thread count,
 ///   "figures": [{"roofline": figure, "time": figure}], one for each of "roofs", as to_json(Figure) writes them. A mark's key
 ///       is the study's number, a colon, and the point's number,
 ///   "rows": [{"id", "title", "model", "batch", "precision", "device", "data", "threads", "seconds", "images", "memory",
-///       "sentence", "frame", "level_frame": [intensity, intensity, rate, rate] or null, "roofs"}],
+///       "sentence", "roofs"}],
 ///   "scopes", "phases", "names", "kinds": texts that the points index,
 ///   "points": {"row", "scope", "name", …: a column each; "text" explains it, "cells" are its texts in the table of layers}}],
 ///  "trajectories": [figure]}

@@ -18,9 +18,8 @@ namespace roof::analysis {
 
 namespace {
 
-/// Decades below the first ridge point (for elementwise work) and above the last one (for convolutions).
-constexpr int decades_below_ridge = 1;
-constexpr int decades_above_ridge = 2;
+/// Room beside the ridge points, before whole decades: for elementwise work below the first one, for convolutions above the last.
+constexpr double below_ridge = 3, above_ridge = 15;
 
 /// Decades beyond the frame that have ticks: a reader zooms out so far.
 constexpr double reach = 1e4;
@@ -92,14 +91,14 @@ Mark mark_of(const Placement& p, Seconds step)
     mark.title = hover_text(p);
     if (p.scope == Scope::step) {
         mark.whisker = true;
-        mark.look = "step";
+        mark.look = "step s0";
         mark.radius = 6;
         mark.rank = 0;
         return mark;
     }
     const bool above = !p.levels.empty() && is_above(p.levels.back(), p.rate.median);
     mark.shape = shape_of(p);
-    mark.look = p.phase_name() + (p.scope == Scope::phase ? " outline" : above ? " hollow" : " dot");
+    mark.look = p.phase_name() + (p.scope == Scope::phase ? " outline s0" : above ? " hollow s0" : " dot s0");
     mark.radius = radius_of(p, step);
     return mark;
 }
@@ -117,38 +116,10 @@ std::optional<Frame> frame_of(const Ceilings& ceilings)
         for (const Ceiling* roof : roofs.mixes) compute.add(roof->rate.median.value);
     }
     if (bandwidth.empty() || compute.empty()) return std::nullopt;
-    const Extent intensity{power_below(10, compute.low / bandwidth.high) * std::pow(10.0, -decades_below_ridge),
-                           power_above(10, compute.high / bandwidth.low) * std::pow(10.0, decades_above_ridge)};
-    return Frame{
-        intensity,
-        {power_below(10, std::min(compute.low, bandwidth.low * intensity.low)), power_above(10, compute.high * 1.25)}};
-}
-
-std::optional<Frame> fitted_frame(const Roofs& roofs, std::vector<const Placement*> points, bool each_level)
-{
-    const double margin = std::pow(10, 0.25);
-    constexpr double most_of_the_time = 0.98;
-    Extent intensity;
-    Extent rate;
-    for (const Ceiling* roof : roofs.compute) rate.add(roof->rate.median.value);
-    for (const Ceiling* roof : roofs.levels)
-        if (!rate.empty() && (each_level || roof == roofs.levels.back()))
-            intensity.add(rate.high / roof->rate.median.value);
-    std::erase_if(points, [](const Placement* p) { return !(p->flops.value > 0) || p->levels.empty(); });
-    std::ranges::stable_sort(points, std::greater{}, [](const Placement* p) { return p->seconds.median; });
-    Seconds total{};
-    for (const Placement* p : points) total += p->seconds.median;
-    Seconds sum{};
-    for (const Placement* p : points) {
-        if (sum > most_of_the_time * total) break;
-        sum += p->seconds.median;
-        rate.add(p->rate.median.value);
-        intensity.add(p->levels.back().intensity_high.value);
-        if (each_level)
-            for (const LevelBytes& bytes : p->moved) intensity.add((p->flops / bytes.low).value);
-    }
-    if (points.empty() || intensity.empty()) return std::nullopt;
-    return Frame{intensity.widened(margin), rate.widened(margin)};
+    const Extent intensity{power_below(10, compute.low / bandwidth.high / below_ridge),
+                           power_above(10, compute.high / bandwidth.low * above_ridge)};
+    const double lowest = std::min(compute.low, 10 * bandwidth.low * intensity.low);
+    return Frame{intensity, {power_below(10, lowest), power_above(10, compute.high * 1.25)}};
 }
 
 Figure roofs_figure(const std::string& title, const Roofs& roofs, const Frame& frame, const Machine* machine)
@@ -216,7 +187,7 @@ void add_placements(Figure& figure, std::span<const Placement* const> placements
     }
     for (auto& [name, steps] : series) {
         std::ranges::stable_sort(steps, {}, &std::pair<long long, std::size_t>::first);
-        Curve curve{"trajectory", {}, false};
+        Curve curve{"trajectory s0", {}};
         for (const auto& [batch, mark] : steps) curve.marks.push_back(mark);
         figure.curves.push_back(std::move(curve));
     }
@@ -229,6 +200,14 @@ std::vector<const Placement*> batches_of(const Study& study, const Measurement& 
     for (const Placement& p : study.placements)
         if (p.scope == Scope::step && id_without(p.row, "batch") == series) steps.push_back(&p);
     return steps;
+}
+
+std::size_t number_of_model(const Study& study, const Measurement& row)
+{
+    std::vector<std::string> models;
+    for (const Measurement* one : measured_steps(study.results.rows))
+        if (std::ranges::find(models, model_of(*one)) == models.end()) models.push_back(model_of(*one));
+    return static_cast<std::size_t>(std::ranges::find(models, model_of(row)) - models.begin());
 }
 
 void add_baseline(Figure& figure, const Study& study)

@@ -46,7 +46,7 @@ h2{font-size:20px;margin:56px 0 4px;padding-top:16px;border-top:1px solid var(--
 h3{font-size:16px;margin:28px 0 6px}h3.part{font-size:14px;margin:24px 0 6px}
 p{margin:6px 0}.subject{color:var(--soft)}.lead{color:var(--soft);max-width:78ch;margin-bottom:14px}
 .warning{border-left:3px solid var(--warn);padding:8px 14px;background:var(--tint);color:var(--warn)}.warn{color:var(--warn)}
-nav{display:flex;flex-wrap:wrap;gap:4px 18px;margin-top:18px;font-size:14px}a{color:var(--link);text-decoration:none}
+nav{font-size:13px}nav a{display:block;padding:1px 0}a{color:var(--link);text-decoration:none}
 a:hover{text-decoration:underline}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13px;margin:6px 0;width:100%}
 th{font-weight:600;text-align:left;color:var(--soft);border-bottom:1px solid var(--line);vertical-align:bottom}
@@ -72,6 +72,7 @@ text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,
 .mark{color:var(--ink)}.dot>.shape{fill:currentColor;fill-opacity:.6;stroke:var(--paper);stroke-width:.7}
 .hollow>.shape{fill:var(--paper);fill-opacity:.7;stroke:currentColor;stroke-width:1.4}
 .outline>.shape{fill:none;stroke:currentColor;stroke-width:1.4;stroke-opacity:.55}.step>.shape{fill:none;stroke:currentColor;stroke-width:2.2}
+.ridge .shape{fill:var(--paper);stroke:var(--roof);stroke-width:1.3}
 .box{fill:none;stroke:var(--soft)}.of-roof{fill:var(--tint)}.may-be{fill:var(--bandwidth);opacity:.35}.at-least{fill:var(--bandwidth)}
 .segment>.shape{fill:currentColor}.rest{color:var(--rest)}
 .arrow{fill:currentColor;stroke:var(--paper);stroke-width:.7}.unknown .edge{stroke-dasharray:6 4;stroke-width:1.2}

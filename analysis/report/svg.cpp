@@ -23,6 +23,23 @@ std::string coordinates(const std::vector<Spot>& spots)
     return text;
 }
 
+constexpr double swatch = 11;
+constexpr double legend_line = 18;
+
+/// Where the entries of a legend begin, from left to right in lines of this width; letters of class "tick" are about six units wide.
+std::vector<Spot> legend_spots(const std::vector<LegendEntry>& entries, double width)
+{
+    std::vector<Spot> spots;
+    Spot next;
+    for (const LegendEntry& entry : entries) {
+        const double step = swatch + 24 + 6.2 * static_cast<double>(entry.text.size());
+        if (next.x > 0 && next.x + step > width) next = {0, next.y + legend_line};
+        spots.push_back(next);
+        next.x += step;
+    }
+    return spots;
+}
+
 }  // namespace
 
 Svg::Svg(double width, double height, std::string_view label)
@@ -132,6 +149,23 @@ void Svg::open_clip(std::string_view name, Spot corner, double width, double hei
     text_ += fmt::format("<clipPath id=\"{}\">", escape(name));
     rectangle(corner, width, height, "");
     text_ += fmt::format("</clipPath><g clip-path=\"url(#{})\">\n", escape(name));
+}
+
+double legend_height(const std::vector<LegendEntry>& entries, double width)
+{
+    return entries.empty() ? 0 : legend_spots(entries, width).back().y + legend_line;
+}
+
+void draw_legend(Svg& svg, const std::vector<LegendEntry>& entries, Spot corner, double width)
+{
+    const std::vector<Spot> spots = legend_spots(entries, width);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const Spot at{corner.x + spots[i].x, corner.y + spots[i].y};
+        svg.open("mark " + entries[i].look);
+        svg.shape(entries[i].shape, {at.x + swatch / 2, at.y + swatch / 2}, entries[i].radius);
+        svg.close();
+        svg.text({at.x + swatch + 6, at.y + swatch - 1}, entries[i].text, "tick");
+    }
 }
 
 }  // namespace roof::analysis

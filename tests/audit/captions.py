@@ -3,10 +3,11 @@ terminal's legends."""
 
 import math
 
+import prose
 import told
 from product_bound import moved
 from said import Said
-from tables import TABLES, above_roof
+from tables import TABLES, above_roof, date_of, owner
 
 
 def two_digits(value):
@@ -318,6 +319,19 @@ def of_page_marks(study):
                 pattern += f", of attainable: {text}"
                 values += figures
             yield Said(pattern, *values, needed=False, of=step.row.id)
+
+
+def headings(study):
+    """The lines above a roofline: the answer in two, the machine and the date of its roofs; entries of its legend."""
+    for step in study.steps:
+        pattern, values = prose.answer_of(step)
+        first, _, rest = pattern.partition(". ")
+        number = first.count("{}")
+        yield Said(f"{first.removesuffix('.')}.", *values[:number], needed=False)
+        yield Said(rest, *values[number:], needed=False)
+        yield Said(f"{owner(study, step.row)}; roofs measured {date_of(study.calibration)}", needed=False)
+    for text in ("1%", "10% of the step"):
+        yield Said(text, needed=False)
 
 
 def labels(study):

@@ -1,7 +1,7 @@
 // What a browser draws of pages: node drawn.mjs PAGE.html PACKAGES CHROMIUM OUT.json [PAGE.html ...]
-// For each page the charts as first shown, after "Show all", and with a mark at each memory level: ticks, frame, marks,
-// roofs in pixels of the screen; and every table of layers and sentence that the script makes. drawn.py compares them
-// with figures of its own.
+// For each page the charts as first shown, after "Zoom to the layers", and with a mark at each memory level: ticks,
+// frame, marks, roofs in pixels of the screen; and every table of layers and sentence that the script makes. drawn.py
+// compares them with figures of its own.
 import {writeFileSync} from "node:fs";
 import {resolve} from "node:path";
 
@@ -68,7 +68,7 @@ try {
       await tab.waitForSelector("html.ready");
     }
     const views = [await charts(tab)];
-    await press(tab, "Show all");
+    await press(tab, "Zoom to the layers");
     await pause(60);
     views.push(await charts(tab));
     const has =

@@ -92,12 +92,14 @@ def one_chart(findings, place, chart, studies):
 
 
 def layers(findings, place, rows, studies):
-    """The table of layers: names, the cells of page.json, and where it ran if that differs."""
+    """The table of points, layers or all steps: names, the cells of page.json, and where it ran if that differs."""
+    marked = told.marked(studies)
     for row in rows:
         study, number = (int(part) for part in row["key"].split(":"))
         step, point = [(step, point) for step in studies[study].steps for point in step.points][number]
         findings.subject = step.row.id
-        findings.text(f"{place}: layers", row["cells"][:3], [point.name, point.kind, point.phase])
+        name = marked[study, step.row.id] if point.scope == "step" else point.name
+        findings.text(f"{place}: layers", row["cells"][:3], [name, point.kind, point.phase])
         page_json.cells(findings, f"{place}: layers", row["cells"][3:10], point)
         for run in row["cells"][10:]:
             where = told.where(step.row, step.study.folder.steps)

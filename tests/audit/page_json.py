@@ -10,7 +10,7 @@ from product_bound import crossing
 from roofs import READ_SHARE
 from pictures import value_of
 from said import Index
-from tables import TABLES, TAKEN, point_record, step_record
+from tables import TABLES, TAKEN, date_of, point_record, step_record
 
 VERDICTS = ("unknown", "compute", "bandwidth", "unexplained", "launch", "latency", "link")
 
@@ -145,7 +145,9 @@ def audit(findings, document, studies, prose):
             for axis in (figure["roofline"]["x"], figure["roofline"]["y"], figure["time"]["x"], figure["time"]["y"]):
                 ticks(findings, spot, axis)
         for name in shown:
-            if name not in ("studies", "roofs", "rows", "points", "figures", "kinds", "name", "names", "phases", "rates", "scopes"):
+            if name == "calibrated":
+                findings.text(f"{place}.{name}", shown[name], date_of(study.calibration) if study.ceilings else "")
+            elif name not in ("studies", "roofs", "rows", "points", "figures", "kinds", "name", "names", "phases", "rates", "scopes"):
                 findings.lacks(f"{place}.{name}", "no expectation")
     findings.text("page.json/studies", len(document["studies"]), len(studies))
 
@@ -170,7 +172,7 @@ def one_study(findings, place, shown, study, prose):
                 prose.title(findings, spot, value, steps[row["id"]])
             elif name == "own_roof":
                 own_roof(findings, spot, value, steps[row["id"]])
-            elif name not in ("roofs", "frame", "level_frame"):  # a frame is a choice of the view
+            elif name != "roofs":
                 findings.lacks(spot, "no expectation")
     points(findings, f"{place}.points", shown, [steps[row["id"]] for row in shown["rows"] if row["id"] in steps])
 

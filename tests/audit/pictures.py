@@ -109,7 +109,8 @@ def one(findings, place, text, index):
                     findings.differs(f"{place}: tick {name} {value:g}", pixel, axes[name](value))
     frame = next((element.get("points").split() for element in root.iter() if tag(element) == "polyline" and "axis" in classes(element)), None)
     corners = [tuple(map(float, corner.split(","))) for corner in frame] if frame else None
-    for group in (element for element in root.iter() if tag(element) == "g"):
+    told_ridges = ridges(findings, place, root, axes)
+    for group in (element for element in root.iter() if tag(element) == "g" and "ridge" not in classes(element)):
         title = titled(group)
         if title and "roof" in classes(group) and len(axes) == 2:
             roof_line(findings, f"{place}: {title.partition(',')[0]}", group, title, axes["x"], axes["y"])
@@ -129,10 +130,30 @@ def one(findings, place, text, index):
         words = re.sub(r"\s+", " ", text.text or "").strip()
         if words.isdigit():
             numbers.append(int(words))
-        elif re.search(r"\d", words) and words not in NAMES:
+        elif re.search(r"\d", words) and words not in NAMES and words not in told_ridges:
             index.check(findings, f"{place}: text", words)
     arrows = [tuple(map(float, one.get("points").split()[0].split(","))) for one in root.iter() if tag(one) == "polygon" and "arrow" in classes(one)]
     crowded(findings, f"{place}: arrows at one place", numbers, arrows)
+
+
+def ridges(findings, place, root, axes):
+    """Where a slanted and a flat roof meet: on both of their drawn lines, at the intensity that is told. The texts."""
+    lines = [[float(n) for n in re.findall(r"-?[\d.]+", edge.get("d"))] for edge in root.iter() if tag(edge) == "path" and "edge" in classes(edge)]
+    texts = set()
+    for group in (element for element in root.iter() if tag(element) == "g" and "ridge" in classes(element)):
+        title, mark = titled(group), next(child for child in group if tag(child) == "circle")
+        x, y = float(mark.get("cx")), float(mark.get("cy"))
+        number = title.rpartition(": ")[2].removesuffix(" FLOP/B")
+        texts.add(f"{number} FLOP/B")
+        value, digits = float(number), len(number.partition(".")[2])
+        slack = abs(axes["x"](value + 0.5 * 10 ** -digits) - axes["x"](value)) + PIXELS
+        on = {"slanted" if abs(a - b) > 1e-9 and abs(c - d) > 0.05 else "flat" for a, c, b, d in lines
+              if min(a, b) - 0.3 <= x <= max(a, b) + 0.3 and abs(c + (d - c) * ((x - a) / (b - a) if b != a else 0) - y) < 0.4}
+        findings.checked += 2
+        if abs(axes["x"](value) - x) > slack:
+            findings.differs(f"{place}: ridge", x, axes["x"](value))
+        findings.text(f"{place}: roofs of a ridge", sorted(on), ["flat", "slanted"])
+    return texts
 
 
 def crowded(findings, place, shown, tips):
@@ -208,7 +229,7 @@ def index_of(studies):
     said = [*captions.trajectories(studies), *(one for study in studies for one in captions.trajectories([study]))]
     for study in studies:
         for make in (captions.points, captions.roofs, captions.times, captions.curves, captions.ert, captions.breakdown, captions.traffic, captions.memory,
-                     captions.predictions, captions.counted, captions.labels):
+                     captions.predictions, captions.counted, captions.labels, captions.headings):
             said += make(study)
     from sentences import of_steps, devices
     for study in studies:

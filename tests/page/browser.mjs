@@ -166,7 +166,7 @@ async function firstScreenIsTheRoofline(tab, height) {
   const least = height < 900 ? 2 : 5;  // a phone has less room
   assert.ok(named.length >= least, `of the five layers with the largest headroom ${named.length} are named: ${texts}`);
   assert.match(sentence,
-      /: (compute-bound|memory-bound|mixed|bound by neither roof).*\d+%.* Most worthwhile: .* saves .* \((measured|analytic)/);
+      / is (compute-bound|memory-bound|mixed|bound by neither roof).*\d+%.* A step takes .*; at its roofs it would take /);
 }
 
 const pressedRoofs = (tab) => tab.$$eval(
@@ -175,24 +175,50 @@ const pressedRoofs = (tab) => tab.$$eval(
 async function roofsHideAndTheFrameZooms(tab) {
   const names = () => axisTexts(tab);
   assert.ok((await names()).some((text) => text.startsWith("DRAM, ")), "the DRAM roof is not drawn");
-  const flip = () =>
-      tab.$$eval(".roof-button", (buttons) => buttons.find((button) => button.textContent === "DRAM").click());
-  await flip();
-  assert.ok(!(await names()).some((text) => text.startsWith("DRAM, ")), "a hidden roof is still drawn");
-  assert.equal((await pressedRoofs(tab)).find(([name]) => name === "DRAM")[1], "false");
-  await flip();
-  const ticks = async () => (await names()).filter((text) => /FLOP\/s$/.test(text)).join();
-  const before = await ticks();
   const press = (text) => tab.$$eval("#roofline .roofs button",
       (buttons, name) => buttons.find((button) => button.textContent === name).click(), text);
-  await press("Zoom in");
-  assert.notEqual(await ticks(), before, "zooming changes no axis");
-  await press("First view");
+  const roofs = () => tab.$$eval("#roofline .chart [data-roof]", (lines) => lines.map(({dataset}) => dataset.roof));
+  assert.ok((await roofs()).some((label) => label.startsWith("L1, ")), "the roof of L1 is not drawn");
+  await press("Cache roofs");
+  assert.ok(!(await roofs()).some((label) => label.startsWith("L1, ")), "a hidden roof is still drawn");
+  assert.equal((await pressedRoofs(tab)).find(([name]) => name === "Cache roofs")[1], "false");
+  await press("Cache roofs");
+  const ticks = async () => (await names()).filter((text) => /^[\d.]+ .?FLOP\/s$/.test(text)).join();
+  const before = await ticks();
+  await press("Zoom to the layers");
+  const near = await ticks();
+  assert.notEqual(near, before, "zooming changes no axis");
+  await press("Zoom to the layers");
   assert.equal(await ticks(), before, "the first view does not come back");
-  await press("Show all");
-  assert.equal(
-      await tab.$$eval("#roofline .chart .outside", (arrows) => arrows.length), 0, "Show all leaves points outside");
-  await press("First view");
+  await tab.focus("#roofline .chart");
+  for (const key of ["+", "+", "Backspace", "Backspace"]) await tab.keyboard.press(key);
+  assert.equal(await ticks(), before, "undoing two zooms does not bring the first view");
+  const {x, y, width, height} = await (await tab.$("#roofline .chart")).boundingBox();
+  await tab.mouse.move(x + width / 2, y + height / 4);
+  await tab.mouse.down();
+  await tab.mouse.move(x + width / 2 + 90, y + height / 4 + 70, {steps: 3});
+  await tab.mouse.up();
+  assert.notEqual(await ticks(), before, "a rectangle does not zoom");
+  await tab.keyboard.press("Backspace");
+  assert.equal(await ticks(), before);
+}
+
+/// The ends of both axes are the same for every step, and whole decades.
+async function frameIsOfTheCeilings(tab) {
+  const frame = () => tab.evaluate(() => {
+    const {studies} = JSON.parse(document.getElementById("roof-data").textContent);
+    return [...document.querySelectorAll("#roofline .live-figure:not([hidden]) .chart [data-axis]")]
+        .map(({dataset, textContent}) => `${dataset.axis} ${dataset.at} ${textContent}`)
+        .concat(studies.length);
+  });
+  const steps = await tab.$$eval("#choose-step option", (options) => options.map((option) => option.value));
+  const chosen = await tab.$eval("#choose-step", (select) => select.value);
+  const first = await frame();
+  for (const step of steps) {
+    await tab.select("#choose-step", step);
+    assert.deepEqual(await frame(), first, `the frame of ${step} is another`);
+  }
+  await tab.select("#choose-step", chosen);
 }
 
 /// At most six screens while details are folded; then every section is opened for the tests that follow.
@@ -298,13 +324,14 @@ try {
   await onePercentage(tab);
   await explanationFollows(tab);
   await roofsHideAndTheFrameZooms(tab);
+  await frameIsOfTheCeilings(tab);
   await axesNameUnits(tab);
   await chartsHaveTables(tab);
   await everyModelAndLevelIsAPicture(tab);
   await linkShowsTheSame(tab);
   await savesPicturesAndTables(tab);
   await tablesSort(tab);
-  const words = await fewWords(tab, 1310);
+  const words = await fewWords(tab, 1300);
   const all = await filtersLeaveTheAxes(tab);
   await sliderCutsShortLayers(tab, all);
   await keyboardExplains(tab);

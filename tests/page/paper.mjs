@@ -32,12 +32,21 @@ async function answerStandsOnAPhone(tab) {
   assert.deepEqual(cut, [], "the answer is cut");
 }
 
+/// Folded, and with every section and detail open.
+async function isAccessibleAt(width, scheme) {
+  const {tab} = await open(width, 900, scheme);
+  await isAccessible(tab);
+  await tab.$$eval(".folded .fold", (buttons) => buttons.forEach((button) => button.click()));
+  await tab.$$eval("details", (all) => all.forEach((one) => (one.open = true)));
+  await isAccessible(tab);
+  await tab.close();
+}
+
 try {
-  const dark = await open(1440, 900, "dark");
-  await isAccessible(dark.tab);
+  for (const width of [1600, 1280, 800, 390])
+    for (const scheme of ["light", "dark"]) await isAccessibleAt(width, scheme);
   const {tab} = await open(1440, 900, "light");
   await targetsAreLarge(tab);
-  await isAccessible(tab);
   const cut = await tab.$$eval(
       "#verdict .scroll", (boxes) => boxes.filter((one) => one.scrollWidth > one.clientWidth + 1).length);
   assert.equal(cut, 0, "the verdict does not use the width of the window");
@@ -45,7 +54,6 @@ try {
   const phone = await open(390, 844, "light");
   await targetsAreLarge(phone.tab);
   await answerStandsOnAPhone(phone.tab);
-  await isAccessible(phone.tab);
   assert.deepEqual(problems, [], "the console complains");
 } finally {
   await browser.close();

@@ -49,10 +49,9 @@ async function comparePredicted(tab, seconds) {
 }
 
 async function whichLayerFirst() {
-  const {tab, count, click} = await reader();
-  await click('nav a[href="#headroom"]');
+  const {tab, count} = await reader();
   const row = "#layers-live tbody tr";
-  assert.ok(await isOnScreen(tab, row), "the first row of the headroom is not on the screen");
+  assert.ok(await isOnScreen(tab, row), "the first row of the table is not on the screen");
   const cells = await tab.$eval(row, (first) => [...first.cells].map((cell) => cell.textContent));
   assert.deepEqual([cells[0], cells[2]], answers.layer);
   return count();
@@ -63,7 +62,7 @@ async function twiceTheMemory() {
   await click("#whatif-controls summary");
   await type("#whatif-set", "DRAM=2x");
   assert.match(await tab.$eval("#whatif-verdict", (line) => line.textContent), /DRAM .*\u2192/);
-  await click('nav a[href="#whatif"]');
+  await click('#whatif-controls a[href="#whatif"]');
   assert.ok(await isOnScreen(tab, "#whatif-live tbody tr"), "the predicted times are not on the screen");
   await comparePredicted(tab, answers.doubled);
   return count();
@@ -73,7 +72,7 @@ async function isBatch64WorthIt() {
   const {tab, count, click, drag} = await reader();
   await click("#whatif-controls summary");
   await drag("#whatif-batch", 6);
-  await click('nav a[href="#whatif"]');
+  await click('#whatif-controls a[href="#whatif"]');
   assert.ok(await isOnScreen(tab, "#whatif-live tbody tr"), "the predicted times are not on the screen");
   const faster = await tab.$$eval("#whatif-live tbody tr", (rows) => rows.map((row) => row.children[5]?.textContent));
   assert.ok(faster.some((text) => Number(text) > 0), "nothing says how many times as fast");
@@ -83,7 +82,7 @@ async function isBatch64WorthIt() {
 
 try {
   const counts = [await whichLayerFirst(), await twiceTheMemory(), await isBatch64WorthIt()];
-  assert.deepEqual(counts, [2, 4, 4]);
+  assert.deepEqual(counts, [1, 4, 4]);
   console.log(
       `actions: which layer first ${counts[0]}, twice the memory bandwidth ${counts[1]}, batch 64 ${counts[2]}`);
 } finally {

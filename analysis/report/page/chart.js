@@ -1,7 +1,8 @@
 // A figure on the page. Tab reaches it; arrow keys, Home and End move from point to point and explain it; Enter selects
 // it; Escape goes back.
 import {element} from "./controls.js";
-import {drawFigure, svg} from "./figure.js";
+import {drawFigure} from "./figure.js";
+import {svg} from "./geometry.js";
 
 export class Chart {
   /// `hover` gets a key or null, `choose` a key, `preview` the key that the keyboard is at, or null when it leaves.
@@ -59,40 +60,9 @@ export class Chart {
         figure.marks.filter(({key}) => this.markOf(key)).sort((a, b) => (last(a) > last(b)) - (last(a) < last(b)));
     this.keys = [...new Set(marks.map(({key}) => key))];
     this.at = -1;
-    this.point();
   }
 
   markOf(key) { return [...this.svg.querySelectorAll(".marks [data-key]")].find(({dataset}) => dataset.key === key); }
-
-  /// For the pointed mark: the intensities that its bytes allow, and how far its own roof is above it. `pointed`: {
-  /// marks, roof }, roof in FLOP/s and its name; null for none.
-  point(pointed = this.pointed) {
-    this.pointed = pointed;
-    const group = this.svg.querySelector(".pointed");
-    if (!group || !pointed || !this.drawn) return group?.replaceChildren();
-    const {x, y, edges: {left, right, top, bottom}, isFree} = this.drawn;
-    const inside = (value, low, high) => Math.min(high, Math.max(low, value));
-    const {marks, roof} = pointed;
-    const known = marks.filter((mark) => mark.x[0] > 0 && mark.y[0] > 0);
-    if (!known.length) return group.replaceChildren();
-    const values = known.flatMap((mark) => [mark.x[1], mark.x[2], mark.x[0]]).filter((value) => value > 0);
-    const [from, to] = [Math.min(...values), Math.max(...values)].map((value) => inside(x.at(value), left, right));
-    const height = inside(y.at(known[0].y[0]), top, bottom);
-    const path = (name, d) => svg("path", {class: name, d});
-    const parts = [path("pointed-bytes", `M${from} ${height}H${to}M${from} ${height - 4}V${height + 4}`)];
-    if (roof) {
-      const at = x.at(known.at(-1).x[0]), up = y.at(roof.rate);
-      if (at > left && at < right && up > top && up < bottom) {
-        parts.push(path("pointed-roof", `M${at} ${height}V${up}M${at - 16} ${up}H${at + 16}`));
-        const w = 7 * roof.name.length + 2, h = 14;
-        const places = [-18, 5, -34, 21].flatMap(
-            (aside) => [at + 4, at - 4 - w].map((begin) => ({x: begin, y: up + aside, w, h})));
-        const free = places.find(isFree);
-        if (free) parts.push(svg("text", {class: "halo", x: free.x + 1, y: free.y + 11}, roof.name));
-      }
-    }
-    group.replaceChildren(...parts);
-  }
 
   showTip(key) {
     const mark = this.last.marks.find((one) => one.key === key);
@@ -107,31 +77,49 @@ export class Chart {
     this.tip.style.top = `${above > 0 ? above : at.bottom - box.top + 6}px`;
   }
 
-  /// Lets the reader zoom and move the chart. `change` gets the factor and the place in data, or the distance in data,
-  /// as factors on both logarithmic axes; null shows the first view.
+  /// Lets the reader zoom and move the chart. `change` gets a view { x, y }, a factor { zoom, at }, a movement { move }
+  /// in factors on both logarithmic axes, or { undo }.
   zoomable(change) {
-    const at = ({clientX, clientY}) => {
+    this.change = change;
+    const pixel = ({clientX, clientY}) => {
       const box = this.box.getBoundingClientRect();
-      return [this.drawn.x.back(clientX - box.left), this.drawn.y.back(clientY - box.top)];
+      return [clientX - box.left, clientY - box.top];
     };
+    const value = ([x, y]) => [this.drawn.x.back(x), this.drawn.y.back(y)];
+    const frame = svg("rect", {class: "marquee"});
     let from = null;
+    const sides = (to) => [0, 1].map((axis) => [Math.min(from[axis], to[axis]), Math.max(from[axis], to[axis])]);
     this.box.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
-      change({zoom: event.deltaY > 0 ? 1.25 : 0.8, at: at(event)});
+      change({zoom: event.deltaY > 0 ? 1.25 : 0.8, at: value(pixel(event))});
     }, {passive: false});
     this.box.addEventListener("pointerdown", (event) => {
-      from = at(event);
+      if (event.pointerType !== "touch") from = pixel(event);
     });
     this.box.addEventListener("pointermove", (event) => {
-      if (!from || !event.buttons || event.pointerType === "touch") return;
-      const to = at(event);
-      change({move: [from[0] / to[0], from[1] / to[1]]});
+      if (!from || !event.buttons) return;
+      const to = pixel(event);
+      if (event.shiftKey) {
+        const [a, b] = [value(from), value(to)];
+        from = to;
+        return change({move: [a[0] / b[0], a[1] / b[1]]});
+      }
+      const [[left, right], [top, bottom]] = sides(to);
+      for (const [name, number] of Object.entries({x: left, y: top, width: right - left, height: bottom - top}))
+        frame.setAttribute(name, number);
+      this.svg.append(frame);
     });
-    this.box.addEventListener("pointerup", () => {
+    window.addEventListener("pointerup", (event) => {
+      if (frame.isConnected && from) {
+        frame.remove();
+        const [[left, right], [top, bottom]] = sides(pixel(event));
+        const [a, b] = [value([left, bottom]), value([right, top])];
+        if (right - left > 8 && bottom - top > 8) change({x: [a[0], b[0]], y: [a[1], b[1]]});
+      }
       from = null;
     });
-    this.box.addEventListener("dblclick", () => change(null));
+    this.box.addEventListener("dblclick", () => change({undo: true}));
   }
 
   light(key) {
@@ -153,6 +141,8 @@ export class Chart {
   walk(event) {
     const {keys} = this;
     if (event.key === "Escape") return this.leave();
+    const change = {"+": {zoom: 0.7}, "-": {zoom: 1 / 0.7}, Backspace: {undo: true}}[event.key];
+    if (change && this.change) return this.change(change);
     const last = keys.length - 1;
     const to = {
       ArrowRight: this.at + 1,

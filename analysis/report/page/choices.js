@@ -131,17 +131,19 @@ export const knowsLevels = (marks, points, choices) => marks.some((mark) => {
 });
 
 /// The roofs that a chart draws: of one precision unless "all" is chosen, of the chosen level if bytes are of one, of
-/// the farthest level where several runs share a chart; without those that the reader hid.
-export function roofsShown(roofs, choices, several = false) {
-  const own = choices.step && choices.step !== allSteps ? JSON.parse(choices.step)[2] : "";
-  const precision = choices.precision || own;
+/// the farthest level where several runs share a chart; without those that the reader hid. `trained`: the precisions of
+/// all steps.
+export function roofsShown(roofs, choices, several = false, trained = []) {
+  const own = choices.step && choices.step !== allSteps ? [JSON.parse(choices.step)[2]] : trained;
+  const wanted = choices.precision ? [choices.precision] : own;
+  const isWanted = (name) => wanted.includes(name.split(" ")[0]);
   const levels = roofs.filter(({slanted, extra}) => slanted && !extra);
   const one = hierarchical(choices) && choices.level ? choices.level : several ? levels.at(-1)?.name : "";
-  const known = roofs.some(({name, slanted}) => !slanted && name.split(" ")[0] === precision);
+  const known = roofs.some(({name, slanted}) => !slanted && isWanted(name));
   return roofs.filter(({name, slanted, extra}) => {
     if (choices.hidden.has(name)) return false;
     if (slanted) return !one || name === one || (extra && !several);
-    if (extra) return precision === "all";
-    return precision === "all" || !precision || !known || name.split(" ")[0] === precision;
+    if (extra) return wanted[0] === "all";
+    return !known || isWanted(name);
   });
 }

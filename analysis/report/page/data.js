@@ -38,6 +38,7 @@ function point(study, index, i) {
     phase: study.phases[columns.phase[i]],
     text: `${columns.text[i]} (${row.title}; ${row.how})`,
     cells: columns.cells[i],
+    label: study.names[columns.name[i]],
     headroom: Math.max(0, attainable > 0 ? seconds.median - attainable : 0)
   };
 }
@@ -45,7 +46,7 @@ function point(study, index, i) {
 const range = ([drawn, low = drawn, high = drawn]) => [drawn, low, high];
 
 /// A mark: { key, level, x, y, shape, classes, whisker, radius, name, rank, title }; x and y are [drawn, low, high].
-/// The marks of one point at several levels follow one another. A curve: { css, marks, stepped }; its marks are keys.
+/// The marks of one point at several levels follow one another. A curve: { css, marks }; its marks are keys.
 function figureOf(figure) {
   const {marks: columns, looks} = figure;
   const marks = columns.key.flatMap((key, i) => columns.at[i].map(([level, ...x]) => {

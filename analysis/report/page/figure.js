@@ -1,57 +1,9 @@
 // Draws a figure of analysis/report/figure.hpp in a view, with the rules of draw.cpp: what is outside the view is an
-// arrow at its edge, outlines lie below points, and no text covers another.
-
-export function svg(tag, attributes = {}, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
-}
-
-const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-const mostNamed = 5;
-
-/// Where values of an axis are on the screen, and back.
-export function scaleOf([low, high], from, to, linear = false) {
-  const span = linear ? high - low : Math.log(high / low);
-  return {
-    at: (value) => from + (to - from) * (linear ? (value - low) / span : Math.log(value / low) / span),
-    back: (pixel) => {
-      const share = (pixel - from) / (to - from);
-      return linear ? low + share * span : low * Math.exp(share * span);
-    }
-  };
-}
-
-/// Of a roof within these intensities: [[x, y], [x, y]], as Figure::line_of() in figure.cpp.
-export function lineOf(roof, rate, roofs, [left, right]) {
-  const ends = roofs.filter((other) => other.slanted !== roof.slanted && !other.extra)
-                   .map((other) => (roof.slanted ? other.rate[0] / rate : rate / other.rate[0]));
-  if (!roof.slanted) return [[ends.length ? Math.max(left, Math.min(...ends)) : left, rate], [right, rate]];
-  const to = ends.length ? Math.min(right, Math.max(...ends)) : right;
-  return [[left, left * rate], [to, to * rate]];
-}
-
-export function ticksIn({ticks, linear}, [low, high]) {
-  const most = linear || high > 1000 * low ? 0 : high > 10 * low ? 1 : 2;
-  return ticks.filter(([at, , rank]) => rank <= most && at >= low * (1 - 1e-9) && at <= high * (1 + 1e-9));
-}
-
-/// The shapes of analysis/report/figure.hpp in their order, with the area of a circle of this radius.
-export function shapeOf(shape, r, at = [0, 0]) {
-  if (shape === 0) return svg("circle", {class: "shape", cx: at[0], cy: at[1], r});
-  const half = 0.89 * r, third = 1.35 * r, arm = 1.2 * r, thick = 0.4 * r;
-  const corners = [
-    [], [[-half, -half], [half, -half], [half, half], [-half, half]],
-    [[0, -third], [0.87 * third, third / 2], [-0.87 * third, third / 2]],
-    [[0, -third], [third, 0], [0, third], [-third, 0]],
-    [
-      [-arm, -thick], [-thick, -thick], [-thick, -arm], [thick, -arm], [thick, -thick], [arm, -thick], [arm, thick],
-      [thick, thick], [thick, arm], [-thick, arm], [-thick, thick], [-arm, thick]
-    ]
-  ][shape];
-  return svg("polygon", {class: "shape", points: corners.map(([x, y]) => `${x + at[0]},${y + at[1]}`).join(" ")});
-}
+// arrow at its edge, outlines lie below points, no text covers another, and a name is nearest to its own mark or has a
+// leader.
+// clang-format off
+import {clamp, distanceOf, lineHeight, lineOf, meet, mostNamed, ridgesOf, scaleOf, shapeOf, sides, spotsOf, svg, ticksIn} from "./geometry.js";
+// clang-format on
 
 const line = ([x1, y1], [x2, y2], name) => svg("path", {class: name, d: `M${x1} ${y1}L${x2} ${y2}`});
 
@@ -62,15 +14,15 @@ function text([x, y], words, name, turn = 0) {
 /// Without the rate.
 const nameOf = ({label}) => (label.includes(": ") ? label.slice(0, label.lastIndexOf(": ")) : label);
 
-const meet = (a, b) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
-
 class Drawing {
   /// `figure`: { x, y, roofs, marks, curves }; `view`: { x: [low, high], y: [low, high] }.
   constructor(figure, view, width, height) {
     const isNarrow = width < 520;
-    this.edges = {left: 84, right: width - 24, top: 16, bottom: height - 46};
+    const spots = spotsOf(figure.legend ?? [], width - 30);
+    const below = spots.length ? spots.at(-1)[1] + lineHeight : 0;
+    this.edges = {left: 84, right: width - 24, top: 28, bottom: height - 46 - below};
     const {left, right, top, bottom} = this.edges;
-    Object.assign(this, {figure, view, isNarrow, taken: [], lines: [], arrows: []});
+    Object.assign(this, {figure, view, isNarrow, spots, taken: [], texts: [], discs: [], lines: [], arrows: []});
     this.x = scaleOf(view.x, left, right, figure.x.linear);
     this.y = scaleOf(view.y, bottom, top, figure.y.linear);
   }
@@ -96,7 +48,9 @@ class Drawing {
       parts.push(svg("text", {class: "tick end", x: left - 6, y: y + 4, "data-axis": "y", "data-at": at}, words));
     }
     const label = this.isNarrow ? this.figure.x.label.split(",")[0] : this.figure.x.label;
+    this.taken.push({x: left, y: 0, w: 7 * this.figure.y.label.length, h: top - 6});
     parts.push(svg("path", {class: "axis", d: `M${left} ${top}V${bottom}H${right}`}),
+        text([left, top - 10], this.figure.y.label, "label"),
         svg("text", {class: "label middle", x: (left + right) / 2, y: bottom + 36}, label));
     return parts;
   }
@@ -107,7 +61,11 @@ class Drawing {
   }
 
   roofs() {
-    return this.figure.roofs.map((roof) => {
+    const {left, right, top, bottom} = this.edges;
+    const ridges =
+        ridgesOf(this.figure.roofs).map((ridge) => ({...ridge, at: [this.x.at(ridge.x), this.y.at(ridge.y)]}));
+    this.ridges = ridges.filter(({at: [x, y]}) => x > left && x < right && y > top && y < bottom);
+    const roofs = this.figure.roofs.map((roof) => {
       const [from, to] = this.lineAt(roof, roof.rate[0]);
       const [lowA, lowB] = this.lineAt(roof, roof.rate[1]);
       const [highA, highB] = this.lineAt(roof, roof.rate[2]);
@@ -124,6 +82,10 @@ class Drawing {
           svg("title", {}, roof.title), svg("polygon", {class: "band", points: [lowA, lowB, highB, highA].join(" ")}),
           line(from, to, "edge"), ...spec);
     });
+    return [
+      ...roofs,
+      ...this.ridges.map(({at, title}) => svg("g", {class: "ridge"}, svg("title", {}, title), shapeOf(0, 3, at)))
+    ];
   }
 
   placeOf({x, y}) { return [this.x.at(x[0]), this.y.at(y[0])]; }
@@ -132,13 +94,18 @@ class Drawing {
   isDrawn({y}) { return y[0] > 0 || this.figure.y.linear; }
 
   curves() {
-    return this.figure.curves.filter(({marks}) => marks.length > 1).map(({css, marks, stepped}) => {
+    return this.figure.curves.filter(({marks}) => marks.length > 1).flatMap(({css, marks}) => {
       const spots = marks.map((mark) => this.placeOf(mark));
-      const path = spots.map(([x, y], i) => {
-        if (!i) return `M${x} ${y}`;
-        return stepped ? `H${(spots[i - 1][0] + x) / 2}V${y}H${x}` : `L${x} ${y}`;
+      const path =
+          svg("path", {class: `curve ${css}`, d: spots.map(([x, y], i) => `${i ? "L" : "M"}${x} ${y}`).join("")});
+      if (!css.startsWith("trajectory")) return [path];
+      const heads = spots.slice(1).map(([x, y], i) => {  // towards the larger batch
+        const [fromX, fromY] = spots[i], turn = (180 / Math.PI) * Math.atan2(y - fromY, x - fromX);
+        if (Math.hypot(x - fromX, y - fromY) < 30) return "";
+        const place = `translate(${(x + fromX) / 2} ${(y + fromY) / 2}) rotate(${turn})`;
+        return svg("path", {class: "arrow", d: "M4 0L-4 3V-3Z", transform: place});
       });
-      return svg("path", {class: `curve ${css}`, d: path.join("")});
+      return [path, svg("g", {class: css.replace("trajectory", "mark")}, ...heads)];
     });
   }
 
@@ -196,7 +163,8 @@ class Drawing {
     }
     if (mark.whisker) made.append(...this.whiskers(mark, at));
     made.append(shapeOf(mark.shape, mark.radius));
-    this.taken.push({x: at[0] - mark.radius, y: at[1] - mark.radius, w: 2 * mark.radius, h: 2 * mark.radius, mark});
+    this.taken.push({x: at[0] - mark.radius, y: at[1] - mark.radius, w: 2 * mark.radius, h: 2 * mark.radius});
+    this.discs.push({key: mark.key, at, radius: mark.radius});
     return made;
   }
 
@@ -229,7 +197,7 @@ class Drawing {
 
   isFree(box, ofLines) {
     const {left, right, top, bottom} = this.edges;
-    return box.x > left && box.x + box.w < right && box.y > top - 12 && box.y + box.h < bottom &&
+    return box.x > left && box.x + box.w < right + 20 && box.y > top - 12 && box.y + box.h < bottom &&
         !this.taken.some((other) => meet(box, other)) && !(ofLines && this.lines.some((other) => meet(box, other)));
   }
 
@@ -256,6 +224,7 @@ class Drawing {
             }
             if (!cells.every((box) => this.isFree(box, ofLines))) continue;
             this.taken.push(...cells);
+            this.texts.push(...cells);
             return [text(at(begin, shift), words, `name ${roof.colour ?? ""}`,
                 (180 / Math.PI) * Math.atan2(across[1], across[0]))];
           }
@@ -263,23 +232,55 @@ class Drawing {
     return [];
   }
 
-  /// Above, below or beside the mark; an important name also farther away, with a line.
+  /// Above, below or beside the mark, where no other is as near; an important name also farther away, with a leader
+  /// that crosses no text.
   nameMark(mark, isImportant) {
     const w = (isImportant ? 7.7 : 7) * mark.name.length + 2, h = 14;
     const [x, y] = this.placeOf(mark);
+    const others = this.discs.filter(({key}) => key !== mark.key);
     for (const ofLines of isImportant ? [true, false] : [true])
-      for (let away = mark.radius + 2; away < mark.radius + (isImportant ? 70 : 12); away += 11)
-        for (const [dx, dy] of [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1]]) {
+      for (let away = mark.radius + 2; away < mark.radius + (isImportant ? 110 : 12); away += 11)
+        for (const [dx, dy] of sides) {
           const box = {x: x + dx * (away + w / 2) - w / 2, y: y + dy * (away + h / 2) - h / 2, w, h};
           if (!this.isFree(box, ofLines)) continue;
-          this.taken.push(box);
+          const isFar = away > mark.radius + 12;
+          const own = distanceOf({at: [x, y], radius: mark.radius}, box);
+          if (!isFar && others.some((other) => distanceOf(other, box) <= own + 2)) continue;
           const near = [clamp(x, box.x, box.x + w), clamp(y, box.y, box.y + h)];
-          return [
-            ...(away > mark.radius + 14 ? [line([x, y], near, "leader")] : []),
-            text([box.x + 1, box.y + 11], mark.name, `halo${isImportant ? " bold" : ""}`)
-          ];
+          const along = Array.from(
+              {length: 25}, (_, i) => ({x: x + (near[0] - x) * i / 25, y: y + (near[1] - y) * i / 25, w: 1, h: 1}));
+          const crosses = (spot, i) => this.texts.some((other) => meet(spot, other)) ||
+              (i > 12 && others.some((other) => distanceOf(other, spot) < 2));
+          if (isFar && along.some(crosses)) continue;
+          this.taken.push(box);
+          this.texts.push(box);
+          const [anchor, begin] = dx === 1 ? ["", 1] : dx === -1 ? [" end", w - 1] : [" middle", w / 2];
+          const name = text([box.x + begin, box.y + 11], mark.name, `halo${isImportant ? " bold" : ""}${anchor}`);
+          Object.assign(name.dataset, {of: mark.key, ...(isFar ? {leader: ""} : {})});
+          return [...(isFar ? [line([x, y], near, "leader")] : []), name];
         }
     return [];
+  }
+
+  nameRidge({at: [x, y], words}) {
+    const w = 7 * words.length + 2, h = 14;
+    const box = words &&
+        [[6, 6], [-w / 2, -22], [-w - 6, -20]]
+            .map(([dx, dy]) => ({x: x + dx, y: y + dy, w, h}))
+            .find((one) => this.isFree(one, true));
+    if (!box) return [];
+    this.taken.push(box);
+    this.texts.push(box);
+    return [text([box.x + 1, box.y + 11], words, "halo")];
+  }
+
+  legend() {
+    const {bottom} = this.edges;
+    return (this.figure.legend ?? []).map(([shape, look, words, radius = 5.5], i) => {
+      const x = 8 + this.spots[i][0], y = bottom + 46 + this.spots[i][1];
+      return svg(
+          "g", {class: `mark ${look}`}, shapeOf(shape, radius, [x + 6, y + 6]), text([x + 16, y + 10], words, "tick"));
+    });
   }
 
   /// Roofs, then marks by rank.
@@ -292,6 +293,7 @@ class Drawing {
                       .sort((a, b) => a.rank - b.rank);
     return [
       ...this.figure.roofs.flatMap((roof) => this.nameRoof(roof)),
+      ...this.ridges.flatMap((ridge) => this.nameRidge(ridge)),
       ...named.flatMap(
           (mark, index) => this.nameMark(mark,
               mark.rank === 0 || index < (this.isNarrow ? 2 : mostNamed) + named.filter(({rank}) => !rank).length))
@@ -313,30 +315,9 @@ export function drawFigure(figure, view, width, height) {
   return {
     parts: [
       svg("clipPath", {id: clip}, svg("rect", inside)), svg("rect", {...inside, fill: "transparent"}), ...axes, lines,
-      svg("g", {class: "pointed"}), marks, svg("g", {class: "names"}, ...drawing.names())
+      marks, svg("g", {class: "names"}, ...drawing.names()), svg("g", {class: "key"}, ...drawing.legend())
     ],
     x: drawing.x,
-    y: drawing.y,
-    edges: drawing.edges,
-    isFree: (box) => drawing.isFree(box, false)
+    y: drawing.y
   };
-}
-
-/// The smallest view that holds these marks and roofs, a quarter of a decade wider.
-export function boundsOf(marks, rates = []) {
-  const around = (values) => {
-    const known = values.filter((value) => value > 0 && Number.isFinite(value));
-    return known.length ? [Math.min(...known) / 10 ** 0.25, Math.max(...known) * 10 ** 0.25] : null;
-  };
-  const x = around(marks.map((mark) => mark.x[0]));
-  const y = around([...marks.map((mark) => mark.y[0]), ...rates]);
-  return x && y ? {x, y} : null;
-}
-
-/// The view that holds all of them; null if there are none.
-export function unionOf(views) {
-  const known = views.filter(Boolean);
-  const both =
-      (axis) => [Math.min(...known.map((view) => view[axis][0])), Math.max(...known.map((view) => view[axis][1]))];
-  return known.length ? {x: both("x"), y: both("y")} : null;
 }

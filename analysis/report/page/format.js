@@ -6,11 +6,11 @@ const prefixes =
 /// The factor of an SI prefix; undefined for any other text.
 export const factorOf = (prefix) => prefixes.find(([, letter]) => letter === prefix)?.[0];
 
-/// Three significant digits without an exponent.
-export function plain(value) {
+/// Significant digits without an exponent.
+export function plain(value, digits = 3) {
   if (!Number.isFinite(value)) return "-";
   if (value === 0) return "0";
-  return value.toFixed(Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value)))));
+  return value.toFixed(Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value)))));
 }
 
 export function si(value, unit) {

@@ -1,11 +1,13 @@
 // The table of layers: sorted by column, searched by text. A row highlights its point in every chart.
 import {distinct} from "./choices.js";
 import {element} from "./controls.js";
+import {duration, percent, si} from "./format.js";
+import {shapeOf, svg} from "./geometry.js";
 
 const most = 200;
 
 const layerColumns = [
-  {name: "layer", value: (p) => p.name, text: (p) => p.name},
+  {name: "layer", value: (p) => p.label, text: (p) => p.label},
   {name: "kind", value: (p) => p.kind, text: (p) => p.kind},
   {name: "phase", value: (p) => p.phase, text: (p) => p.phase},
   {name: "time", value: (p) => p.seconds.median},
@@ -28,9 +30,32 @@ export const tableOf = (points) => ({
                        p.compulsory, p.cells[4], p.attainable, p.headroom, p.row.run.name]),
 });
 
+/// The points of one kind, phase and run with the same FLOPs and bytes, as one with their sums.
+function grouped(points) {
+  const groups = new Map();
+  for (const p of points) {
+    const name = [p.kind, p.phase, p.flops, p.compulsory, p.row.id].join();
+    groups.set(name, [...(groups.get(name) ?? []), p]);
+  }
+  return [...groups.values()].map((all) => {
+    const sum = (value) => all.reduce((total, p) => total + value(p), 0), [p] = all;
+    const seconds = sum(({seconds: {median}}) => median), attainable = sum((one) => one.attainable);
+    const headroom = sum((one) => one.headroom), flops = sum((one) => one.flops);
+    const cells = [
+      duration(seconds), percent(seconds / p.row.seconds.median), si(flops / seconds, "FLOP/s"), p.cells[3], p.cells[4],
+      percent(attainable / seconds), duration(headroom)
+    ];
+    const label = `${all.length} x ${p.kind}`;
+    return all.length === 1 ?
+        p :
+        {...p, label, name: label, seconds: {median: seconds}, attainable, headroom, flops, cells};
+  });
+}
+
 export class LayerTable {
-  /// `hover` and `choose` receive a point or null.
-  constructor(hover, choose) {
+  /// `hover` and `choose` receive a point or null; `colourOf` a key.
+  constructor(hover, choose, colourOf) {
+    this.colourOf = colourOf;
     this.hover = hover;
     this.choose = choose;
     this.points = [];
@@ -48,7 +73,9 @@ export class LayerTable {
     const search = element("input", {type: "search", id: "layer-search", placeholder: hint, oninput: find});
     const label = element("label", {class: "control", "for": "layer-search"}, "Search ", search);
     const table = element("table", {}, element("thead", {}, this.head), this.body);
-    this.element = element("div", {id: "layers-live"}, element("p", {class: "controls"}, label, this.count),
+    this.together = element("input", {type: "checkbox", onchange: () => this.draw()});
+    const group = element("label", {class: "control"}, this.together, "equal shapes together");
+    this.element = element("div", {id: "layers-live"}, element("p", {class: "controls"}, label, group, this.count),
         element("div", {class: "scroll"}, table));
   }
 
@@ -69,7 +96,8 @@ export class LayerTable {
 
   visible() {
     const {column, down} = this.sorted;
-    const found = this.points.filter((p) => `${p.name} ${p.kind} ${p.phase}`.toLowerCase().includes(this.search));
+    const points = this.together.checked ? grouped(this.points) : this.points;
+    const found = points.filter((p) => `${p.name} ${p.kind} ${p.phase}`.toLowerCase().includes(this.search));
     const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
     return found.sort((a, b) => (down ? -1 : 1) * order(column.value(a), column.value(b)));
   }
@@ -87,9 +115,16 @@ export class LayerTable {
     }));
     const points = this.visible();
     this.body.replaceChildren(...points.slice(0, most).map((point) => this.row(point)));
-    this.count.textContent = points.length > most ?
-        `the first ${most} of ${points.length} layers; search or save for all` :
-        `${points.length} of ${this.points.length} layers`;
+    this.count.textContent = points.length > most ? `the first ${most} of ${points.length}; search or save for all` :
+                                                    `${points.length} of ${this.points.length}`;
+  }
+
+  /// The mark of the point, as the plot has it.
+  markOf({phase, key, scope}) {
+    const shape = Math.max(0, ["forward", "backward", "update"].indexOf(phase));
+    return svg("svg", {width: 14, height: 14, "aria-hidden": "true"},
+        svg("g", {class: `mark ${scope === "step" ? "step" : "dot"} ${this.colourOf(key)}`},
+            shapeOf(shape, 5, [7, 7])));
   }
 
   row(point) {
@@ -105,7 +140,9 @@ export class LayerTable {
         if (event.key === "Enter") this.choose(point);
       }
     },
-        ...this.columns.map((column) => element("td", {class: column.number ? "n" : ""}, column.text(point))));
+        ...this.columns.map(
+            (column, i) => element("td", {class: column.number ? "n" : ""}, ...(i ? [] : [this.markOf(point)]),
+                i ? column.text(point) : element("span", {title: point.label}, point.label))));
   }
 
   light(key) {

@@ -5,7 +5,7 @@ import {Page} from "./page.js";
 import {saveButtons} from "./save.js";
 import {enhance, keepWhole} from "./tables.js";
 
-const unfolded = ["roofline", "verdict", "winners", "baseline", "headroom", "breakdown", "trajectory", "scaling"];
+const unfolded = ["roofline", "verdict", "winners", "baseline", "breakdown", "trajectory", "scaling"];
 
 /// Folds the other sections under their headings; print shows all. `changed` is called when one is unfolded.
 function fold(alwaysOpen, changed) {
@@ -22,7 +22,17 @@ function fold(alwaysOpen, changed) {
         heading.textContent));
     flip(section, true);
     document.querySelector(`nav a[href="#${section.id}"]`)?.addEventListener("click", () => flip(section, false));
+    document.querySelector(`.to-whatif[href="#${section.id}"]`)?.addEventListener("click", () => flip(section, false));
   }
+}
+
+/// A list beside the page where there is room, else a menu.
+function listSections() {
+  const menu = document.querySelector("nav details"), isWide = matchMedia("(min-width:1520px)");
+  const show = () => (menu.open = isWide.matches);
+  isWide.addEventListener("change", show);
+  menu.addEventListener("click", ({target}) => target.matches("a") && show());
+  show();
 }
 
 function start() {
@@ -30,13 +40,13 @@ function start() {
   const page = new Page(pageOf(document.getElementById("roof-data").textContent));
   document.querySelectorAll("main td.n").forEach(keepWhole);
   page.place();
+  listSections();
   for (const table of document.querySelectorAll("main section table"))
     if (!table.closest(".on-paper,#layers-live")) enhance(table);
   fold(page.hasSteps ? [] : ["ceilings"], () => page.draw());
   for (const section of document.querySelectorAll("main section"))
     (section.querySelector(".save-here") ?? section.querySelector("h2"))
-        .append(...saveButtons(section,
-            ["roofline", "headroom"].includes(section.id) && page.hasSteps ? () => [page.table.data()] : null));
+        .append(...saveButtons(section, section.id === "roofline" && page.hasSteps ? () => [page.table.data()] : null));
   page.draw();
   window.addEventListener("hashchange", () => location.hash.startsWith("#?") && page.restore());
   for (const box of document.querySelectorAll(".scroll")) box.tabIndex = 0;  // so that the keyboard reaches what is cut

@@ -1,12 +1,12 @@
 // The state of the page and its charts: what is chosen, what is drawn, what is explained.
 import {Chart} from "./chart.js";
 // clang-format off
-import {allSteps, firstChoices, hierarchical, isOfModel, layersShown, pointsShown, roofsShown, runsOf, stepKey} from "./choices.js";
+import {allSteps, distinct, firstChoices, hierarchical, isOfModel, layersShown, pointsShown, roofsShown, runsOf, stepKey} from "./choices.js";
 // clang-format on
 import {element} from "./controls.js";
-import {boundsOf, unionOf} from "./figure.js";
+import {boundsOf, unionOf} from "./geometry.js";
 import {LayerTable} from "./layers.js";
-import {choiceControls, phaseKey, questions, roofButtons, runButtons, seriesKey, zoomButtons} from "./plot_controls.js";
+import {cacheSwitch, choiceControls, legendOf, questions, runButtons, zoomSwitch} from "./plot_controls.js";
 import {Sliders} from "./sliders.js";
 import {hashOf, readState} from "./state.js";
 
@@ -19,9 +19,6 @@ function replaceStatic(id, ...live) {
   section.querySelector(".lead").after(element("div", {class: "live"}, ...live));
 }
 
-/// A view from row.frame: the intensities and the rates.
-const viewOf = (frame) => frame && {x: frame.slice(0, 2), y: frame.slice(2)};
-
 /// How far a reader zooms: from a factor of two to twelve decades.
 const spans = [Math.log(2), 12 * Math.log(10)];
 
@@ -29,17 +26,20 @@ const spans = [Math.log(2), 12 * Math.log(10)];
 const tipOf = ({name, phase, attainable, cells: [time, , rate, , , share]}) =>
     `${name} ${phase}: ${time}, ${rate}${attainable > 0 ? `, of attainable: ${share}` : ""}`;
 
-/// Where slanted and flat roofs meet, as marks are placed.
-const ridges = (roofs) => {
-  const [flat, slanted] = [false, true].map((kind) => roofs.filter((roof) => roof.slanted === kind && !roof.extra));
-  return flat.flatMap(({rate: [y]}) => slanted.map(({rate: [by]}) => ({x: [y / by], y: [y]})));
-};
+/// The layers with this share of the time decide the view of the layers.
+const mostOfTheTime = 0.98;
 
 export class Page {
   constructor({studies, trajectories}) {
     this.studies = studies;
     this.points = new Map(studies.flatMap((study) => study.points).map((point) => [point.key, point]));
     this.hasSteps = studies.some((study) => study.rows.length);
+    const rows = studies.flatMap((study) => study.rows);
+    for (const {roofline} of studies.flatMap((study) => study.figures))
+      for (const {key, name} of roofline.marks)
+        if (this.points.get(key)?.scope === "step") this.points.get(key).label = name;
+    this.models = distinct(rows.map(({model}) => model));
+    this.trained = distinct(rows.map(({precision}) => precision));
     const react = {
       hover: (key) => this.light(key),
       choose: (key) => this.select(this.points.get(key)),
@@ -51,7 +51,8 @@ export class Page {
       run.figures = run.parts.map(({study, index}) => study.figures[index]);
       run.figure = run.figures[0].roofline;
     }
-    const plot = (runs, title) => ({runs, title, chart: new Chart(title, 500, react), view: null, zoomed: false});
+    const plot = (runs, title) =>
+        ({runs, title, chart: new Chart(title, 500, react), view: null, zoomed: false, before: []});
     this.each = this.runs.map((run) => plot([run], run.name));
     this.together = this.runs.length > 1 ? plot(this.runs, "All runs in one plot") : null;
     for (const one of this.plots()) one.chart.zoomable((change) => this.zoom(one, change));
@@ -59,14 +60,14 @@ export class Page {
                      .map((run) => ({run, chart: new Chart(run.name, 400, react)}));
     this.batches = trajectories.map(
         (figure) => ({figure, chart: new Chart(figure.y.label, 330, {...react, table: "trajectory"})}));
-    this.table = new LayerTable((point) => this.light(point?.key ?? null), (point) => this.select(point));
-    this.explanation = element("p", {id: "explained", class: "explained", role: "status", "aria-live": "polite"});
+    this.table = new LayerTable((point) => this.light(point?.key ?? null), (point) => this.select(point),
+        (key) => this.colourOf(this.points.get(key).row, this.isTogether()));
+    this.explanation = element("div", {id: "explained", class: "explained", role: "status", "aria-live": "polite"});
     this.sentence = element("p", {id: "sentence", class: "sentence"});
     this.remark = element("p", {id: "remark", class: "legend", role: "status"});
     this.roofs = element("span", {class: "controls roofs"});
     this.bar = element("div", {class: "controls roofs"}, this.roofs, element("span", {class: "save-here"}));
     this.key = element("div");
-    this.shapes = element("div");
     this.controls = element("div");
     this.sliders = new Sliders(studies, () => this.draw());
     this.first = {...firstChoices(studies), overlay: this.together ? "one" : ""};
@@ -100,13 +101,17 @@ export class Page {
       replaceStatic("roofline",
           ...(this.hasSteps ?
                   [
-                    this.sentence, this.controls, plots, this.key, this.bar, this.remark, this.explanation, this.shapes,
+                    this.sentence, this.controls,
+                    element(
+                        "div", {class: "beside"}, element("div", {}, plots, this.key, this.bar), this.table.element),
+                    this.remark, this.explanation, ...document.querySelectorAll("header .legend"),
                     this.sliders.controls, questions()
                   ] :
                   [this.controls, plots, this.key, this.bar]));
     if (this.times.length) replaceStatic("time", list(this.times));
-    if (this.batches.length) replaceStatic("trajectory", seriesKey(this.batches[0].figure), list(this.batches));
-    if (this.hasSteps) replaceStatic("headroom", this.table.element);
+    if (this.batches.length) replaceStatic("trajectory", list(this.batches));
+    if (this.hasSteps)  // the table beside the plot has its layers
+      for (const one of document.querySelectorAll("#headroom,nav a[href='#headroom']")) one.classList.add("on-paper");
     if (this.hasSteps) replaceStatic("whatif", this.sliders.element);
   }
 
@@ -125,20 +130,21 @@ export class Page {
   }
 
   showRoofs(several) {
-    const flip = (name) => {
-      if (!this.choices.hidden.delete(name)) this.choices.hidden.add(name);
+    const {runs, choices} = this;
+    const flip = (names) => {
+      const isHidden = names.every((name) => choices.hidden.has(name));
+      for (const name of names) choices.hidden[isHidden ? "delete" : "add"](name);
       this.draw();
     };
-    const parts = {runs: this.runs, choices: this.choices, several, flip};
-    this.roofs.replaceChildren("Roofs ", ...roofButtons(parts), ...zoomButtons((change) => this.zoomAll(change)));
-    this.key.replaceChildren(...(several ? [runButtons(parts)] : []));
-    this.shapes.replaceChildren(phaseKey(!several && !this.byLevel(several)));
+    const zoomed = this.plots().some((plot) => plot.zoomed);
+    this.roofs.replaceChildren(zoomSwitch(zoomed, (change) => this.plots().forEach((plot) => this.zoom(plot, change))),
+        ...(several ? [] : cacheSwitch(runs, choices.hidden, flip)));
+    const colourOf = (run) => (choices.step === allSteps ? "" : run.colour);
+    this.key.replaceChildren(...(several ? [runButtons({runs, choices, colourOf, flip})] : []));
   }
 
-  zoomAll(change) {
-    for (const plot of this.plots()) this.zoom(plot, change);
-  }
-
+  /// `change`: a view { x, y }, { layers }, { undo }, a factor { zoom, at } or a movement { move }; null: the first
+  /// view.
   zoom(plot, change) {
     const {view} = plot;
     if (!view) return;
@@ -148,17 +154,33 @@ export class Page {
       return [centre * (low / centre) ** change.zoom, centre * (high / centre) ** change.zoom];
     };
     const next = !change ? null :
-        change.all       ? unionOf([plot.all, plot.first]) :
+        change.undo      ? plot.before.pop() ?? null :
+        change.layers    ? plot.layers :
+        change.x         ? change :
                            {x: scaled(view.x, 0), y: scaled(view.y, 1)};
     const fits = ([low, high]) =>
         low > 0 && Number.isFinite(high) && Math.log(high / low) >= spans[0] && Math.log(high / low) <= spans[1];
     if (next && !(fits(next.x) && fits(next.y))) return;
+    if (change && !change.undo && !change.move) plot.before.push(plot.zoomed ? view : null);
     plot.view = next;
     plot.zoomed = Boolean(next);
     this.draw();
   }
 
-  /// Whether colours are memory levels.
+  /// The colour of a step: of its model, or of its run where runs share a plot of one step.
+  colourOf({model, run}, several) {
+    if (several && this.choices.step !== allSteps) return run.colour;
+    const number = this.models.indexOf(model);
+    return `s${number % 8}${number < 8 ? "" : " again"}`;
+  }
+
+  /// The mark in the colour of its step.
+  coloured(mark, several) {
+    const colour = this.colourOf(this.points.get(mark.key).row, several);
+    return {...mark, classes: [...colour.split(" "), ...mark.classes.filter((name) => !/^s\d/.test(name))]};
+  }
+
+  /// Whether a layer has a mark at each level.
   byLevel(several) { return hierarchical(this.choices) && !this.choices.level && !several; }
 
   pointsOf(run) { return run.parts.flatMap(({study}) => study.points.filter((point) => point.row.run === run)); }
@@ -170,59 +192,52 @@ export class Page {
     const shown = new Set(pointsShown(points, choices).map(({key}) => key));
     const {levels} = run.roofs;
     const byLevel = this.byLevel(several);
-    const number = (name) => levels.findIndex((level) => level.name === name) % 8;
-    const coloured = ({classes, level}, point) => {
-      const colour = several ? run.colour : byLevel && point.scope !== "step" ? `s${number(level)}` : "";
-      return colour ? [colour, ...classes.filter((name) => !["forward", "backward", "update"].includes(name))] :
-                      classes;
-    };
-    const moved = (mark) => {
+    const moved = (found) => {
+      const mark = this.coloured(found, several);
       const point = this.points.get(mark.key);
       const scale = this.sliders.scaleOf(point, run.roofs);
       const isSmall = byLevel && point.scope === "layer";
+      const isOther = point.scope === "step" && choices.step !== allSteps && stepKey(point.row) !== choices.step;
+      const nearer = levels.length - 1 - levels.findIndex(({name}) => name === mark.level);
       return {
         ...mark,
-        title: (point.cells ? tipOf(point) : mark.title) + (several ? `\n${run.name}` : ""),
+        title: (point.scope === "layer" ? tipOf(point) : mark.title) + (several ? `\n${run.name}` : ""),
         y: mark.y.map((value) => value / scale),
-        classes: coloured(mark, point),
+        classes: isSmall ? [...mark.classes, `near-${nearer}`] : mark.classes,
         radius: isSmall ? Math.max(2.5, mark.radius * 0.6) : mark.radius,
-        rank: isSmall && mark.level !== levels.at(-1)?.name ? -1 : mark.rank
+        rank: isSmall && mark.level !== levels.at(-1)?.name ? -1 :
+            isOther                                         ? Infinity :
+                                                              mark.rank
       };
     };
     const isShown = (mark) => shown.has(mark.key) && isOfModel(mark, this.points.get(mark.key), levels, choices);
     const marks = run.figures.flatMap(({roofline}) => roofline.marks.filter(isShown).map(moved));
     const byKey = new Map(marks.map((mark) => [mark.key, mark]));
-    const curves = run.figures.flatMap(({roofline}) => roofline.curves.map(({css, marks: list, stepped}) => ({
-      css: several ? `${css} ${run.colour}` : css,
-      stepped,
+    const curves = run.figures.flatMap(({roofline}) => roofline.curves.map(({marks: list}) => ({
+      css: `trajectory ${this.colourOf(this.points.get(list[0]).row, several)}`,
       marks: list.map((key) => byKey.get(key)).filter(Boolean)
     })));
     const rows = points.filter(({row}) => stepKey(row) === choices.step).map(({row}) => row);
-    const frame = hierarchical(choices) && !several ? "level_frame" : "frame";
     const own = several ? [] : [...new Set(rows)].map((row) => row.own_roof).filter(Boolean);
-    const roofs = roofsShown(this.sliders.changed([...run.figure.roofs, ...own]), choices, several).map((roof) => ({
+    const changed = this.sliders.changed([...run.figure.roofs, ...own]);
+    const roofs = roofsShown(changed, choices, several, this.trained).map((roof) => ({
       ...roof,
       label: (several ? `${run.short}: ` : "") + roof.label,
-      colour: several                            ? run.colour :
-          byLevel && roof.slanted && !roof.extra ? `s${number(roof.name)}` :
-                                                   ""
+      colour: several && choices.step !== allSteps ? run.colour : ""
     }));
-    const highest = choices.precision ? roofs.filter(({slanted}) => !slanted).map(({rate}) => rate[0]) : [];
-    const fitted = unionOf([...new Set(rows)].map((row) => viewOf(row[frame])));
-    const near = fitted && highest.length ? {
-      x: fitted.x,
-      y: [
-        Math.min(fitted.y[0], ...highest.map((rate) => rate / 2)),
-        Math.max(fitted.y[1], ...highest.map((rate) => rate * 2))
-      ]
-    } :
-                                            fitted;
+    return {run, marks, curves, roofs};
+  }
+
+  /// A quarter of a decade around the marks of the layers that hold the time, or around all, and the flat roofs.
+  viewOfLayers(marks, roofs) {
     const rates = roofs.filter(({slanted}) => !slanted).map(({rate}) => rate[0]);
-    // The ridges of the farthest level are in view beside the marks, those of all levels without marks.
-    const slanted = roofs.filter((roof) => roof.slanted && !roof.extra).map(({rate}) => rate[0]);
-    const bends =
-        ridges(marks.length ? roofs.filter((roof) => !roof.slanted || roof.rate[0] === Math.min(...slanted)) : roofs);
-    return {run, marks, curves, roofs, rates, view: near ?? boundsOf([...marks, ...bends], rates)};
+    const seconds = ({key}) => this.points.get(key).seconds.median;
+    const layers = marks.filter(({key, x}) => this.points.get(key).scope === "layer" && x[0] > 0)
+                       .sort((a, b) => seconds(b) - seconds(a));
+    const total = layers.reduce((sum, mark) => sum + seconds(mark), 0);
+    let sum = 0;
+    const longest = layers.filter((mark) => (sum += seconds(mark)) - seconds(mark) < mostOfTheTime * total);
+    return boundsOf(longest.length ? longest : marks, rates);
   }
 
   drawPlot(plot, drawn) {
@@ -230,28 +245,39 @@ export class Page {
     const groups = plot.runs.filter((run) => !several || !this.choices.hidden.has(run.name))
                        .map((run) => this.groupOf(run, several));
     const marks = groups.flatMap((group) => group.marks);
-    const alone = () => unionOf(plot.runs.map(({figure}) => ({x: figure.x.frame, y: figure.y.frame})));
-    plot.first = unionOf(groups.map(({view}) => view)) ?? alone();
-    plot.all = boundsOf(marks, groups.flatMap(({rates}) => rates));
-    if (!plot.zoomed) plot.view = plot.first;
+    if (!plot.zoomed) plot.view = unionOf(plot.runs.map(({figure}) => ({x: figure.x.frame, y: figure.y.frame})));
     for (const {key} of marks) drawn.add(key);
     // Runs under the same roofs share them. The roofs of a group end at one another, not at those of another device.
     const sharing = (run) => groups.filter((group) => group.run.same === run.same);
     const roofs = groups.filter(({run}) => sharing(run)[0].run === run).flatMap(({run,
       roofs: own}) => own.map((roof) => ({...roof, colour: sharing(run).length > 1 ? "" : roof.colour, among: own})));
+    plot.layers = this.viewOfLayers(marks, roofs);
     const {x, y} = plot.runs[0].figure;
-    plot.chart.draw({x, y, marks, roofs, curves: groups.flatMap(({curves}) => curves)}, plot.view);
+    const named = (row) => (several && this.choices.step !== allSteps ? row.run.name : row.model);
+    const series =
+        new Map(marks.map(({key}) => this.points.get(key).row).map((row) => [this.colourOf(row, several), named(row)]));
+    const levels = this.byLevel(several) ? plot.runs[0].roofs.levels.map(({name}) => name) : [];
+    const legend = legendOf(marks, [...series], levels);
+    const roofsOf = ({roofs: {owner}, short, parts}) =>
+        `${owner}, ${short}; roofs measured ${parts[0].study.calibrated}`;
+    plot.chart.figure.dataset.heading =
+        distinct([...this.sentenceOf(plot.runs).split(/(?<=\.) (?=[A-Z])/), ...plot.runs.map(roofsOf)]).join("\n");
+    plot.chart.draw({x, y, marks, roofs, legend, curves: groups.flatMap(({curves}) => curves)}, plot.view);
   }
 
+  isTogether() { return Boolean(this.together) && this.choices.overlay === "one"; }
+
+  /// The points of the table: the layers shown, or the steps where all are.
   layers() {
     const {choices} = this;
-    const together = Boolean(this.together) && choices.overlay === "one";
-    return this.runs.filter((run) => !together || !choices.hidden.has(run.name))
-        .flatMap((run) => layersShown(this.pointsOf(run), choices));
+    const shown = (points) =>
+        (choices.step === allSteps ? points.filter(({scope}) => scope === "step") : layersShown(points, choices));
+    return this.runs.filter((run) => !this.isTogether() || !choices.hidden.has(run.name))
+        .flatMap((run) => shown(this.pointsOf(run)));
   }
 
   draw() {
-    const together = Boolean(this.together) && this.choices.overlay === "one";
+    const together = this.isTogether();
     for (const plot of this.each) plot.chart.figure.hidden = together;
     if (this.together) this.together.chart.figure.hidden = !together;
     const drawn = new Set();
@@ -265,16 +291,21 @@ export class Page {
     this.follow(drawn);
     for (const {run, chart} of this.times) {
       const keys = new Set(layers.filter(({row}) => row.run === run).map(({key}) => key));
-      const tip = (mark) => ({...mark, title: tipOf(this.points.get(mark.key)) + mark.title});
-      const marks = run.figures.flatMap(({time}) => time.marks.filter(({key}) => keys.has(key)).map(tip));
+      const tip = (mark) => ({...this.coloured(mark, false), title: tipOf(this.points.get(mark.key)) + mark.title});
+      const marks = run.figures.flatMap(({time, roofline}) => {
+        const names = new Map(roofline.marks.map(({key, name, rank}) => [key, {name, rank}]));
+        return time.marks.filter(({key}) => keys.has(key)).map((mark) => ({...tip(mark), ...names.get(mark.key)}));
+      });
       const bounds = boundsOf(marks.map(({x, y}) => ({x, y: x})).concat(marks.map(({x, y}) => ({x: y, y}))));
       const {x, y, roofs} = run.figures[0].time;
-      chart.draw({x, y, roofs, marks, curves: []}, bounds ?? {x: x.frame, y: y.frame});
+      const series =
+          new Map(marks.map(({key}) => this.points.get(key).row).map((row) => [this.colourOf(row, false), row.model]));
+      chart.draw({x, y, roofs, marks, curves: [], legend: legendOf(marks, [...series], [])},
+          bounds ?? {x: x.frame, y: y.frame});
     }
     for (const {figure, chart} of this.batches) {
       const byKey = new Map(figure.marks.map((mark) => [mark.key, mark]));
-      const curves =
-          figure.curves.map(({css, marks, stepped}) => ({css, stepped, marks: marks.map((key) => byKey.get(key))}));
+      const curves = figure.curves.map(({css, marks}) => ({css, marks: marks.map((key) => byKey.get(key))}));
       chart.draw({...figure, curves}, {x: figure.x.frame, y: figure.y.frame});
     }
     this.table.show(layers);
@@ -291,16 +322,34 @@ export class Page {
       history.replaceState(null, "", hash);
   }
 
-  /// The explanation and the sentence follow the choice: a point that is no longer drawn is replaced by the step, of
-  /// several the one with the most images per second.
-  follow(drawn) {
+  stepsOf(runs) {
+    return [...this.points.values()].filter(({scope, row}) => scope === "step" && runs.includes(row.run));
+  }
+
+  /// The chosen step; of several the one with the most images per second.
+  stepOf(runs) {
     const rate = ({row}) => (row.step_images || 1) / row.seconds.median;
-    const [step] = [...this.points.values()]
-                       .filter(({scope, row}) => scope === "step" && stepKey(row) === this.choices.step)
-                       .sort((a, b) => rate(b) - rate(a));
-    const machine = step?.row.run?.machine;
-    this.sentence.textContent = step ? `${machine ? `${machine}: ` : ""}${step.row.sentence}` :
-                                       (this.choices.step === allSteps ? "All steps. Choose one for its layers." : "");
+    return this.stepsOf(runs)
+        .filter(({row}) => stepKey(row) === this.choices.step)
+        .sort((a, b) => rate(b) - rate(a))[0];
+  }
+
+  sentenceOf(runs) {
+    if (this.choices.step === allSteps) {
+      const reached = ({attainable, seconds}) => attainable / seconds.median;
+      const known = this.stepsOf(runs).filter(({attainable}) => attainable > 0).sort((a, b) => reached(b) - reached(a));
+      const told = ({label, cells}) => `${label} (${cells[5]})`;
+      return `All steps.${
+          known.length ? ` Nearest to its roofs: ${told(known[0])}; farthest: ${told(known.at(-1))}.` : ""}`;
+    }
+    const row = this.stepOf(runs)?.row;
+    return row ? `${row.run.machine ? `${row.run.machine}: ` : ""}${row.sentence}` : "";
+  }
+
+  /// The explanation and the sentence follow the choice: a point that is no longer drawn is replaced by the step.
+  follow(drawn) {
+    const step = this.stepOf(this.runs);
+    this.sentence.textContent = this.sentenceOf(this.runs);
     const isNew = this.followed !== this.choices.step;
     this.followed = this.choices.step;
     const wanted = this.wanted && drawn.has(this.wanted.key) ? this.wanted : null;
@@ -311,24 +360,10 @@ export class Page {
       this.selected = step ?? null;
     this.explanation.hidden = !this.selected;
     if (this.selected) this.explain(this.selected);
-    this.pointAt(this.selected);
-  }
-
-  /// The line of the point's bytes and its own roof, in every plot that draws it.
-  pointAt(point) {
-    const rate = point && point.flops / point.attainable;
-    for (const {chart} of this.plots()) {
-      const marks = chart.last?.marks.filter(({key}) => key === point?.key) ?? [];
-      const roof = Number.isFinite(rate) && !this.sliders.text ?
-          {rate, name: point.cells ? `its roof: ${point.cells[4]}` : "its roofs"} :
-          null;
-      chart.point(marks.length ? {marks, roof} : null);
-    }
   }
 
   light(key) {
     for (const chart of this.charts()) chart.light(key);
-    this.pointAt(this.points.get(key) ?? this.selected);
     this.table.light(key);
   }
 
@@ -336,9 +371,21 @@ export class Page {
     if (!point) return;
     this.selected = point;
     this.explain(point);
-    this.pointAt(point);
     this.writeState();
   }
 
-  explain(point) { this.explanation.textContent = point?.text ?? ""; }
+  /// A table of the point's text: its work, its bytes, its roof, the bytes of the levels.
+  explain(point) {
+    if (!point) return;
+    const at = point.text.indexOf(": ", point.name.length),
+          [told, ...levels] = point.text.slice(at + 2).split(" Bytes: ");
+    const [work, ...others] = told.split("; "), isRoof = (text) => /^(its roofs|the .* roof) allow/.test(text);
+    const rows = [
+      ["Work", work], ["Memory", others.filter((text) => !isRoof(text)).join("; ")],
+      ["Roof", others.filter(isRoof).join("; ")], ["Bytes", levels.join(" ")]
+    ].filter(([, text]) => text);
+    this.explanation.replaceChildren(element("table", {}, element("caption", {}, point.text.slice(0, at)),
+        ...rows.map(
+            ([name, text]) => element("tr", {}, element("th", {scope: "row"}, `${name}: `), element("td", {}, text)))));
+  }
 }

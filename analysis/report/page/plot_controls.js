@@ -1,7 +1,6 @@
-// The controls of the rooflines: what is drawn, buttons that hide roofs and runs and zoom, and the key.
-import {allSteps, distinct, hierarchical, knowsLevels, precisionAndData, roofsShown, stepKey} from "./choices.js";
+// The controls of the rooflines: what is drawn, switches of roofs, runs and zoom, and the legend.
+import {allSteps, distinct, hierarchical, knowsLevels, precisionAndData, stepKey} from "./choices.js";
 import {choice, element, slider} from "./controls.js";
-import {shapeOf, svg} from "./figure.js";
 import {percent} from "./format.js";
 
 const optionsOf = (values, any) => [["", any], ...distinct(values).map((value) => [value, value])];
@@ -56,56 +55,42 @@ export function choiceControls(parts) {
   return controls;
 }
 
-const hideButton = (hidden, flip, name, words, ...mark) => element("button",
-    {type: "button", class: "roof-button", "aria-pressed": String(!hidden.has(name)), onclick: () => flip(name)},
-    ...mark, words);
+const switchButton = (isOn, words, flip, ...mark) => element(
+    "button", {type: "button", class: "roof-button", "aria-pressed": String(isOn), onclick: flip}, ...mark, words);
 
-/// A button for each roof hides or shows it. It has the colour of a level where levels have colours.
-export function roofButtons({runs, choices, several, flip}) {
-  const names = distinct(runs.flatMap(
-      ({figure}) => roofsShown(figure.roofs, {...choices, hidden: new Set()}, several).map(({name}) => name)));
-  const levels = runs[0]?.roofs.levels.map(({name}) => name) ?? [];
-  const coloured = hierarchical(choices) && !choices.level && !several;
-  const swatch = (name) =>
-      coloured && levels.includes(name) ? [element("i", {class: `s${levels.indexOf(name) % 8}`})] : [];
-  return names.map((name) => hideButton(choices.hidden, flip, name, name, ...swatch(name)));
+/// The roofs of the levels before the farthest, together; nothing where there is one level.
+export function cacheSwitch(runs, hidden, flip) {
+  const names = distinct(runs.flatMap(({roofs: {levels}}) => levels.slice(0, -1).map(({name}) => name)));
+  return names.length ? [switchButton(names.some((name) => !hidden.has(name)), "Cache roofs", () => flip(names))] : [];
 }
 
-/// The same for the runs of a plot of several.
-export function runButtons({runs, choices, flip}) {
+/// `zoom` gets a change of the view.
+export const zoomSwitch = (isOn, zoom) =>
+    switchButton(isOn, "Zoom to the layers", () => zoom(isOn ? null : {layers: true}));
+
+/// A button hides or shows a run of a plot of several.
+export function runButtons({runs, choices: {hidden}, colourOf, flip}) {
   const words = ({name, letter}) => (letter ? `${letter}: ${name}` : name);
-  const buttons =
-      runs.map((run) => hideButton(choices.hidden, flip, run.name, words(run), element("i", {class: run.colour})));
+  const buttons = runs.map((run) => switchButton(!hidden.has(run.name), words(run), () => flip([run.name]),
+                               element("i", {class: colourOf(run)})));
   return element("p", {class: "controls runs"}, "Runs ", ...buttons);
 }
 
-export function zoomButtons(zoom) {
-  const press = (words, change) => element("button", {type: "button", onclick: () => zoom(change)}, words);
+/// The legend of a roofline: [shape, look, words, radius] of what its marks have. `series`: [colour, name].
+export function legendOf(marks, series, levels) {
+  const has = (name) => marks.some(({classes}) => classes.includes(name));
+  const only = series.length === 1 ? series[0][0] : "";
+  const entry = (name, shape, look, words, radius) => (has(name) ? [[shape, `${look} ${only}`, words, radius]] : []);
+  const layers = has("dot") || has("hollow");
   return [
-    press("Zoom in", {zoom: 0.7}), press("Zoom out", {zoom: 1 / 0.7}), press("Show all", {all: true}),
-    press("First view", null)
+    ...(series.length > 1 ? series.map(([colour, words]) => [0, `dot ${colour}`, words]) : []),
+    ...["forward", "backward", "update"].flatMap((phase, shape) => entry(phase, shape, "dot", phase)),
+    ...(layers ? [[0, `dot ${only}`, "1%", 2.6], [0, `dot ${only}`, "10% of the step", 8.2]] : []),
+    ...entry("step", 0, "step", "step, its line to its most bytes"), ...entry("outline", 1, "outline", "phase"),
+    ...entry("hollow", 0, "hollow", "above the slanted roof"),
+    ...levels.map((level, i) => [0, `dot near-${levels.length - 1 - i} ${only}`, `at ${level}`])
   ];
 }
-
-const swatchOf = (shape, look, r = 5) => svg("svg", {width: 2 * r + 4, height: 2 * r + 4, "aria-hidden": "true"},
-    svg("g", {class: `mark ${look}`}, shapeOf(shape, r, [r + 2, r + 2])));
-
-/// Shapes and areas of a roofline, and its colours where they are phases.
-export function phaseKey(isColoured) {
-  const look = (phase, kind) => (isColoured ? `${phase} ${kind}` : kind);
-  return element("p", {class: "legend"},
-      ...["forward", "backward", "update"].flatMap(
-          (phase, shape) => [swatchOf(shape, look(phase, "dot")), `${phase} `]),
-      "Area: share of the step ",
-      ...[0.01, 0.1, 0.3].flatMap(
-          (share) => [swatchOf(0, look("forward", "dot"), 26 * Math.sqrt(share)), `${100 * share}% `]),
-      swatchOf(0, "step"), "a step at its least bytes, its line to the most ", swatchOf(1, look("backward", "outline")),
-      "a whole phase ", swatchOf(0, look("forward", "hollow")), "above the slanted roof. Arrow: outside.");
-}
-
-/// `figure`: with a legend of series.
-export const seriesKey = ({legend}) =>
-    element("p", {class: "legend"}, ...legend.flatMap(([shape, look, name]) => [swatchOf(shape, look), `${name} `]));
 
 export function questions() {
   const answer = (question, words) => [element("dt", {}, question), element("dd", {}, words)];
@@ -113,7 +98,7 @@ export function questions() {
       element("dl", {},
           ...answer("roof",
               "The highest rate measured here: slanted for the bytes of a memory level, flat for the FLOPs of a " +
-                  "precision. The lowest above a point limits it; the selected point's own is drawn. Bands: 95% intervals."),
+                  "precision. The lowest above a point limits it. Bands: 95% intervals."),
           ...answer("cache-aware", "One intensity for all levels: FLOPs over compulsory bytes."),
           ...answer("hierarchical",
               "A mark at each level, at the bytes that it moves: counted, or the least that the nearer memory " +
@@ -122,5 +107,6 @@ export function questions() {
               "Below half of its roof: latency, launches and waiting are in the time, not in the roofs."),
           ...answer("fp32 or DRAM (93 / 7%)", "Neither binds in 95% of the resampled calibrations."),
           ...answer("mouse and keys",
-              "Ctrl and wheel zoom, dragging moves, a double click shows the first view. Arrows explain points, Enter selects.")));
+              "Dragging zooms to a rectangle, with Shift it moves; Ctrl and wheel, + and - zoom; a double click or Backspace " +
+                  "undoes. Arrows explain points, Enter selects.")));
 }

@@ -9,13 +9,38 @@ function save(blob, name) {
 
 const saveText = (text, type, name) => save(new Blob([text], {type}), name);
 
-/// A picture as a file of its own: with its size and the page's style sheet.
+/// Words in lines of so many letters at most.
+function wrapped(words, most) {
+  const lines = [""];
+  for (const word of words.split(" "))
+    if (lines.at(-1).length + word.length < most)
+      lines[lines.length - 1] += `${word} `;
+    else
+      lines.push(`${word} `);
+  return lines;
+}
+
+/// A picture as a file of its own: with its size, the page's style sheet, and above it what it shows and where.
 function fileOf(picture) {
-  const copy = picture.cloneNode(true);
-  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  copy.prepend(Object.assign(document.createElementNS("http://www.w3.org/2000/svg", "style"),
-      {textContent: document.querySelector("style").textContent}));
-  return new XMLSerializer().serializeToString(copy);
+  const {width, height: own} = picture.viewBox.baseVal, copy = picture.cloneNode(true);
+  const heading = picture.closest("figure")?.dataset.heading?.split("\n") ?? [];
+  const lines = heading.flatMap((words) => wrapped(words, width / 7.5)), down = 20 * lines.length, height = own + down;
+  const made = (tag, content, attributes) => {
+    const one = Object.assign(document.createElementNS("http://www.w3.org/2000/svg", tag), {textContent: content});
+    for (const [name, value] of Object.entries(attributes)) one.setAttribute(name, value);
+    return one;
+  };
+  const size = {xmlns: "http://www.w3.org/2000/svg", viewBox: `0 ${- down} ${width} ${height}`, width, height};
+  for (const [name, value] of Object.entries(size)) copy.setAttribute(name, value);
+  const theme = getComputedStyle(document.documentElement);  // few programs except browsers know variables
+  const style = [...document.querySelectorAll("style")]
+                    .map(({textContent}) => textContent)
+                    .join("\n")
+                    .replace(/var\((--[\w-]+)\)/g, (_, name) => theme.getPropertyValue(name));
+  copy.prepend(made("style", style, {}),
+      made("rect", "", {x: 0, y: -down, width, height, style: `fill:${theme.getPropertyValue("--paper")}`}),
+      ...lines.map((words, i) => made("text", words, {x: 8, y: 20 * i - down + 14, class: i ? "label" : "name"})));
+  return {text: withoutControls(new XMLSerializer().serializeToString(copy)), width, height};
 }
 
 /// On the paper of the theme, with twice the pixels.
@@ -36,11 +61,9 @@ function savePng(text, width, height, name) {
 const withoutControls = (text) => text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f]/g, "?");
 
 /// Every picture of the section on the screen: { text, width, height }.
-const picturesIn =
-    (section) => [...section.querySelectorAll("svg")]
-                     .filter((one) => one.hasAttribute("aria-label") && one.getClientRects().length)
-                     .map((one) =>
-                              ({text: withoutControls(fileOf(one)), width: one.clientWidth, height: one.clientHeight}));
+const picturesIn = (section) => [...section.querySelectorAll("svg")]
+                                    .filter((one) => one.hasAttribute("aria-label") && one.getClientRects().length)
+                                    .map(fileOf);
 
 const quoted = (cell) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 /// A spreadsheet interprets a cell that starts with one of these as a formula.

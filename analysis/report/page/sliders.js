@@ -31,7 +31,7 @@ export class Sliders {
         element("details", {id: "whatif-controls"}, element("summary", {}, "What if a roof were higher or lower?"),
             element("p", {class: "controls"}, ...names.map((name) => this.roofSlider(name)), this.batchSlider(),
                 this.setBox(), this.message),
-            this.verdict);
+            this.verdict, element("a", {class: "to-whatif", href: "#whatif"}, "Predicted times of all steps"));
     this.element = element("div", {id: "whatif-live"},
         element("div", {class: "scroll"},
             element("table", {},

@@ -176,6 +176,46 @@ void add_busy_machine(std::vector<Action>& actions, const Measurement& row)
                            "about ", "measured"});
 }
 
+/// The bound that has the step's time alone, "compute" or a memory level; empty without one.
+std::string sole_bound(const StepTimes& times)
+{
+    if (times.compute >= alone * times.all()) return "compute";
+    for (const auto& [level, seconds] : times.levels)
+        if (seconds >= alone * times.all()) return level;
+    return {};
+}
+
+/// The batch from which all larger measured ones have the same sole bound, and smaller ones not.
+std::string bound_over_batches(const Study& study, const Measurement& row)
+{
+    std::map<long long, std::string> bounds;
+    for (const Measurement& other : study.results.rows)
+        if (other.status == Status::ok && other.role == Role::step && batch_of(other) > 0 &&
+            id_without(other.id(), "batch") == id_without(row.id(), "batch"))
+            bounds[batch_of(other)] = sole_bound(step_times(study.placements, other));
+    if (bounds.empty()) return {};
+    const std::string last = bounds.rbegin()->second;
+    auto from = bounds.rbegin();
+    while (std::next(from) != bounds.rend() && std::next(from)->second == last) ++from;
+    if (last.empty() || std::next(from) == bounds.rend()) return {};
+    return fmt::format(" From batch {} on, {} binds.", from->first, last);
+}
+
+/// The bytes of the update, where it has most of the time under memory roofs and memory has a named share of the step.
+std::string update_bytes(const Study& study, const Measurement& row, const StepTimes& times)
+{
+    Bytes moved;
+    double seconds = 0;
+    for (const Placement* p : layers_of(study.placements, row)) {
+        if (p->phase != Phase::update || p->bound() != Bound::bandwidth) continue;
+        moved += p->levels.back().low;
+        seconds += p->seconds.median.value;
+    }
+    if (times.bandwidth < named * times.all() || 2 * seconds < times.bandwidth || !(moved.value > 0)) return {};
+    return fmt::format(" Its update moves {} for {:g} {}.", format_si(moved.value, "B"), row.images(),
+                       batch_items({&row, 1}));
+}
+
 }  // namespace
 
 StepAnswer answer_of(const Study& study, const Measurement& row)
@@ -216,6 +256,22 @@ std::string answer_text(const Study& study, const Measurement& row, std::size_t 
                                     format_duration(one.seconds.value), words.empty() ? of_step : "", one.known));
     return fmt::format("{}.{}{}{}", answer.headline, words.empty() ? "" : " Most worthwhile: ", join(words, "; "),
                        words.empty() ? "" : ".");
+}
+
+std::string answer_sentence(const Study& study, const Measurement& row)
+{
+    const StepAnswer answer = answer_of(study, row);
+    if (answer.headline.empty()) return {};
+    const Placement& step = *step_placement(study.placements, row);
+    std::string text = fmt::format("{}{}{}.", step_title(row, study.results.rows), step.binds.empty() ? ": " : " is ",
+                                   answer.headline);
+    if (step.binds.empty() || step.fraction() >= shown_as_above) return text;
+    text += fmt::format(" A step takes {}; at its roofs it would take {}{}.", format_duration(row.seconds.median.value),
+                        step.roof_may_be_higher  ? step.bytes_may_be_more ? "about " : "at most "
+                        : step.bytes_may_be_more ? "at least "
+                                                 : "",
+                        format_duration(step.attainable.value));
+    return text + update_bytes(study, row, step_times(study.placements, row)) + bound_over_batches(study, row);
 }
 
 }  // namespace roof::analysis

@@ -32,6 +32,11 @@ StepAnswer answer_of(const Study& study, const Measurement& row);
 /// The headline and the first actions in sentences, without the name of the step; empty for a step that was not measured.
 std::string answer_text(const Study& study, const Measurement& row, std::size_t actions = most_actions);
 
+/// What binds the step, why, and what its roofs are worth, in sentences: "alexnet, batch 4, fp32 on cpu, 2 threads is mixed: 60%
+/// compute, 27% DRAM. A step takes 90.0 ms; at its roofs it would take about 70.0 ms. Its update moves 978 MB for 4 images. From
+/// batch 8 on, compute binds." Empty for a step that was not measured.
+std::string answer_sentence(const Study& study, const Measurement& row);
+
 // The main results in sentences: for each model the best device at each batch, the batches at which one device
 // overtakes another, with intervals, and what binds the best step.
 

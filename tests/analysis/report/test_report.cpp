@@ -160,27 +160,35 @@ TEST_CASE("the roofline connects the intensities of a point and explains it")
     CHECK(count(html, "class=\"mark forward") + count(html, "class=\"mark backward") +
               count(html, "class=\"mark update") ==
           3 + 4);
-    CHECK(count(html, "class=\"mark step\"") == 1);
+    CHECK(count(html, "class=\"mark step s0\"") == 1 + 1);
     CHECK(holds(html, "<title>conv1 forward: 1.00 GFLOP in 12.5 ms"));
     CHECK(count(html, "class=\"band\"") == 4);  // three levels and fp32, not fp64
+    CHECK(count(html, "class=\"ridge\"") == 3);
+    CHECK(holds(html, "<title>Ridge point of DRAM and fp32: 10 FLOP/B</title>"));
+    CHECK(holds(html, ">net, batch 8, fp32 on cpu, 2 threads is bound by neither roof"));
+    CHECK(holds(html, ">10% of the step</text>"));
     CHECK(holds(html, "arithmetic intensity (FLOP/B)"));
 }
 
-TEST_CASE("the frame of a roofline is a quarter of a decade around its points and their roofs")
+TEST_CASE("equal ceilings give equal frames, whatever the steps")
 {
-    const Study study = made::study({made::row()});
-    const Roofs roofs = roofs_of(study.ceilings, "cpu");
-    std::vector<const Placement*> layers;
-    for (const Placement& p : study.placements)
-        if (p.scope != Scope::phase) layers.push_back(&p);
-    const auto frame = fitted_frame(roofs, layers);
-    REQUIRE(frame);
-    const double margin = std::pow(10, 0.25);
-    CHECK(frame->intensity.high == Approx(1e9 / 2e6 * margin));  // conv1 forward
-    CHECK(frame->rate.high == Approx(100e9 * margin));           // fp32
-    CHECK(frame->intensity.low == Approx(3e6 / 10e6 / margin));  // conv1 update
-    CHECK(frame->rate.low == Approx(3e6 / 0.004 / margin));
-    CHECK_FALSE(fitted_frame(roofs, {}));
+    Measurement small = made::row("small", 1), bf16 = made::row("net", 8);
+    for (PartMeasurement& part : small.parts) part.part.work.flops = part.part.work.flops / 1000;
+    bf16.point.set("precision", "fp64");
+    const auto frames = [](const Study& study) {
+        std::vector<nlohmann::json> all;
+        for (const nlohmann::json& figures : page_json({&study, 1})["studies"][0]["figures"])
+            for (const char* axis : {"x", "y"}) all.push_back(figures["roofline"][axis]["frame"]);
+        return all;
+    };
+    CHECK(frames(made::study({made::row("net", 64)})) == frames(made::study({small, bf16})));
+    for (const nlohmann::json& ends : frames(made::study({made::row()})))
+        for (const nlohmann::json& end : ends)
+            CHECK(std::log10(end.get<double>()) == Approx(std::round(std::log10(end.get<double>()))));
+}
+
+TEST_CASE("an axis has the more ticks the fewer decades it shows")
+{
     const analysis::Axis axis{"", {1, 1e4}, decade_ticks(1e-2, 1e6, [](double) { return ""; }), false};
     const auto drawn = [&](double low, double high) {
         std::vector<double> at;
@@ -345,12 +353,12 @@ TEST_CASE("a layer above the farthest roof is hollow with a reason, and each lay
 {
     Study study = made::study({made::row()});
     const std::string below = made::panel("roofline", study);
-    CHECK(count(below, " hollow\" data-key") == 0);
+    CHECK(count(below, " hollow s0\" data-key") == 0);
     for (Placement& p : study.placements)
         if (p.scope == Scope::layer && p.flops.value > 0)
             p.rate.median = 2 * p.levels.back().roof * p.levels.back().intensity_high;
     const std::string above = made::panel("roofline", study);
-    CHECK(count(above, " hollow\" data-key") > 0);
+    CHECK(count(above, " hollow s0\" data-key") > 0);
     CHECK(count(above, "Above the DRAM roof: part of these bytes was still in a cache.") > 0);
     Placement moved = study.placements.back();
     moved.flops = Flops{1e9};

@@ -37,6 +37,28 @@ TEST_CASE("the headline names the roof under which the step spends most of its t
     CHECK(answer({step(22, 12)}).headline == "mixed: 55% compute, 30% DRAM, 15% outside the layers");
 }
 
+TEST_CASE("the sentence says what binds, what the roofs are worth, and from which batch on another bound holds")
+{
+    // 33.2 ms at 100 GFLOP/s and 1 ms at 10 GB/s: both layers are at their roofs, and 5.8 of 40 ms are outside.
+    const Study alone = made::study({step(33.2, 1)});
+    CHECK(answer_sentence(alone, alone.results.rows[0]) ==
+          "net, batch 8, fp32 on cpu, 2 threads is compute-bound: 83% of the time under the fp32 roof. A step takes "
+          "40.0 ms; at its roofs it would take 34.2 ms.");
+    Measurement small = step(1, 26), large = step(30, 1);
+    small.point.set("batch", "4");
+    large.point.set("batch", "16");
+    const Study sweep = made::study({step(33.2, 1), small, large});
+    for (const Measurement& row : sweep.results.rows)
+        CHECK_THAT(answer_sentence(sweep, row), Catch::EndsWith(" From batch 8 on, compute binds."));
+    Measurement updated = step(20, 1);
+    updated.parts.push_back(made::part("SGD", "update", Phase::update, 0.015, 1e6, 1.5e8, 1.5e8));
+    const Study heavy = made::study({updated});
+    CHECK_THAT(answer_sentence(heavy, heavy.results.rows[0]),
+               Catch::EndsWith(" Its update moves 150 MB for 8 images."));
+    const Study bare = made::study({made::row()}, {});
+    CHECK_THAT(answer_sentence(bare, bare.results.rows[0]), Catch::EndsWith(": no roof over it was measured."));
+}
+
 TEST_CASE("an update is named once, not by its kind and its phase")
 {
     Measurement row = step(10, 1);
