@@ -57,6 +57,8 @@ class Findings:
 
     def printed(self, place, text, *expected, unit=None):
         """The figures in a text, one for each value expected. A unit stands after the first; an interval takes it over."""
+        if expected and isinstance(expected[0], bool):
+            return self.text(place, text, "yes" if expected[0] else "no")
         self.checked += 1
         found = FIGURE.findall(text)
         expected = [value for value in expected if value is not None]

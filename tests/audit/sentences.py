@@ -18,7 +18,8 @@ FIXED = [re.compile(pattern) for pattern in (
     r"Roofs and their 95% bands are measured\. A point is a layer, its area its time\.",
     r"Nothing was measured between two batches\. Bars: 95% intervals\.",
     r"The fastest at each batch comes first\. Slower: the interval of the ratio excludes 1\.",
-    r"Roofs, measured, with their 95% intervals:")]
+    r"Roofs, measured, with their 95% intervals:",
+    r"arithmetic intensity \(FLOP/B\), at the least bytes of L[1-4]")]
 
 
 def quality(study):
