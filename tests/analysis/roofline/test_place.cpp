@@ -37,6 +37,30 @@ TEST_CASE("the attainable time of a step is the sum over its parts, and the roof
     CHECK(step.headroom().value == Approx(0.040 - 0.0168));
 }
 
+TEST_CASE("a nearer level may bind where the caches may hold so many bytes that another roof allows less for the rest")
+{
+    // L2 holds 1 MiB. Of 1.1 MB memory moves at least 51 kB in 5.1 us, and L2 all in 11 us; of 1.2 MB 151 kB in 15.1 us, and all in 12 us.
+    CHECK(placed(of_bytes(5e5)).nearer_may_bind);
+    const Placement open = placed(of_bytes(1.1e6));
+    CHECK(open.binds == "DRAM");
+    CHECK(open.nearer_may_bind);
+    CHECK(bottleneck_text(open) == "DRAM or a nearer level");
+    CHECK(bottleneck_text(placed(of_bytes(1.2e6))) == "DRAM");
+    PartMeasurement counted = of_bytes(1.1e6);
+    counted.part.work.known = Known::counter;
+    CHECK_FALSE(placed(counted).nearer_may_bind);
+    CHECK_FALSE(place(made::row(), made::ceilings(), made::machine())[4].nearer_may_bind);  // bound by fp32
+}
+
+TEST_CASE("a step is bound by a nearer level where most of the time under the roof that binds is of such parts")
+{
+    Measurement row = made::row();
+    row.parts = {of_bytes(1.1e6), of_bytes(1.1e6), of_bytes(1.2e6)};
+    CHECK(place(row, made::ceilings(), made::machine())[0].nearer_may_bind);
+    row.parts = {of_bytes(1.1e6), of_bytes(1.2e6)};
+    CHECK_FALSE(place(row, made::ceilings(), made::machine())[0].nearer_may_bind);
+}
+
 TEST_CASE("a row gives one placement for the step, one per phase and one per part")
 {
     const auto placements = place(made::row(), made::ceilings(), made::machine());

@@ -59,6 +59,15 @@ TEST_CASE("the sentence says what binds, what the roofs are worth, and from whic
     CHECK_THAT(answer_sentence(bare, bare.results.rows[0]), Catch::EndsWith(": no roof over it was measured."));
 }
 
+TEST_CASE("the headline names a nearer level where most of a level's time is of parts that caches may hold")
+{
+    Measurement row = made::row();
+    row.seconds = made::about<Seconds>(60e-6);
+    row.parts = {
+        made::part("relu", "relu", Phase::forward, 50e-6, 1e3, 5e5, 5e5)};  // 50 us at DRAM's 10 GB/s; L2 holds 1 MiB
+    CHECK(answer({row}).headline == "memory-bound (DRAM or a nearer level): 83% of the time under the DRAM roof");
+}
+
 TEST_CASE("an update is named once, not by its kind and its phase")
 {
     Measurement row = step(10, 1);
