@@ -14,7 +14,7 @@ def as_roof(made):
                    made.condition, int(made.working_set), made.sustained.state, fitted.timed(made.point.row), made.sustained.rounds)
 
 
-STATES = ("steady", "unsteady: clock", "unsteady: rounds", "unsteady: changed", "at least")  # a sum has the last of its parts
+STATES = ("steady", "seen once", "unsteady: clock", "unsteady: rounds", "unsteady: changed", "at least")  # a sum has the last of its parts
 
 
 def added(ceilings):

@@ -1,5 +1,6 @@
 #include "ert/method/plan/scheduler.hpp"
 
+#include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/levels.hpp"
 
@@ -197,7 +198,8 @@ std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) con
         item.is_open = false;
         if (row.point.has("working_set")) item.point.set("working_set", row.point.text("working_set"));
         item.point.set("round", std::to_string(so_far + 1));
-        if (row.role == Role::bandwidth) item.stopping.warmup = std::max(item.stopping.warmup, launches_without_rest);
+        if (row.role == Role::bandwidth && kind_of_device(row.device) == "cpu")
+            item.stopping.warmup = std::max(item.stopping.warmup, launches_without_rest);
     };
     std::map<std::string, std::pair<int, const Measurement*>> points;  // rounds so far, and the last
     for (const Measurement& row : rows) {
