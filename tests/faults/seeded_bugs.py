@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+"""Plants bugs by chance in the readers and writers of files, and runs the tests of these until one notices: conditions that are never or always
+true, other comparisons, statements left out, numbers one higher or lower. Those of C++ are built once, in a copy of the sources below BUILD, and
+switched on by a variable; those of Python are written into the copy.
+
+usage: tests/faults/seeded_bugs.py [--build BUILD] [--count N] [--seed N] [--jobs N] [--sources REGEX] [--only NUMBER,...]
+
+Exit status 1 if fewer than 95% were noticed.
+"""
+
+import argparse
+import ast
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Readers and writers, and the test programs that are run first for each.
+SOURCES = {
+    "ert/base": (["checksum", "compressed", "csv", "csv_lines", "files", "yaml_text"], ["test_base", "test_method"]),
+    "ert/method/results": (["folders", "neighbours", "read", "results", "seal"], ["test_method"]),
+    "ert/recording": (["fields", "record_files"], ["test_recording"]),
+    "analysis/fleet": (["digest", "fleet_files", "make_digest"], ["test_analysis"]),
+    "analysis/table": (["table"], ["test_analysis"]),
+    "workloads/model": (["config", "onnx_fold", "onnx_node", "onnx_tensors", "onnx_values"], ["test_model"]),
+}
+HELPERS = ["fake_roof", "inject", "record_writes", "accidents"]
+PACKAGE = "tools/python/roof"
+PYTHON = {"": ["folder", "configs"], "fleet": ["digests", "folders", "nodes"], "onnx_reading": ["record", "values", "walk", "folding"],
+          "importing": ["files", "events", "key_averages", "kineto", "likwid", "nsight_compute", "nsight_systems", "perf_stat", "results", "ert_roofline"]}
+OF_PYTHON = {"": "^python: ", "fleet": "^fleet: ", "onnx_reading": "^python: ", "importing": "^import: "}
+OF_FILES = "^faults: .*(accident|kills and failing|power cuts|neighbour|folder of others|several users)"
+HEADER = """#pragma once
+#include <cstdlib>
+namespace roof {
+inline bool planted(int number)
+{
+    static const char* const chosen = std::getenv("ROOF_PLANTED");
+    static const int one = chosen == nullptr ? -1 : std::atoi(chosen);
+    return one == number;
+}
+}  // namespace roof
+"""
+COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
+
+
+def parts(text, separators):
+    """Where separators stand outside parentheses and quotes: (position, separator)."""
+    found, depth, place, quote = [], 0, 0, ""
+    while place < len(text):
+        letter = text[place]
+        if quote:
+            place += letter == "\\"
+            quote = "" if letter == quote else quote
+        elif letter in "\"'" and not text[place - 1:place].isdigit():
+            quote = letter
+        elif letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
+            if depth < 0:
+                return None
+        elif depth == 0:
+            for separator in separators:
+                if text.startswith(f" {separator} ", place):
+                    found.append((place, separator))
+        place += 1
+    return found if depth == 0 and not quote else None
+
+
+def other_condition(chance, condition):
+    """A change of a condition of C++, as text with NUMBER in the place of the bug's; None if there is none."""
+    ways = [f"(!roof::planted(NUMBER) && ({condition}))", f"(roof::planted(NUMBER) || ({condition}))"]
+    joints = parts(condition, ["&&", "||"])
+    if joints is None or "<=>" in condition or " ? " in condition or re.match(r"(const )?[\w:<>]+[&*]* (const )?\w+ = ", condition):
+        return None
+    ends = [0, *[place + 4 for place, _ in joints]], [*[place for place, _ in joints], len(condition)]
+    for begin, end in zip(*ends):
+        part = condition[begin:end]
+        compared = parts(part, list(COMPARISONS))
+        if compared and len(compared) == 1 and not parts(part, ["=", "+=", "="]):
+            place, sign = compared[0]
+            left, right = part[:place], part[place + len(sign) + 2:]
+            ways.append(condition[:begin] + f"(roof::planted(NUMBER) ? {left} {COMPARISONS[sign]} {right} : {left} {sign} {right})" + condition[end:])
+        if len(joints) > 0:
+            whole = "true" if (joints[0][1] == "&&") else "false"
+            ways.append(condition[:begin] + f"(roof::planted(NUMBER) ? {whole} : ({part}))" + condition[end:])
+    return chance.choice(ways)
+
+
+def sites_of_cpp(chance, text):
+    """(number of a line, its new text) for each bug that a source allows."""
+    sites = []
+    for number, line in enumerate(text.split("\n")):
+        code = line.strip()
+        if not line.startswith("    ") or code.startswith(("//", "#", '"')) or "constexpr" in line or "static" in line:
+            continue
+        found = re.match(r"(\s+(?:\} else |else )?if \()(.+)$", line)
+        if found:
+            rest = found.group(2)
+            depth, end = 1, 0
+            while end < len(rest) and depth:
+                depth += {"(": 1, ")": -1}.get(rest[end], 0)
+                end += 1
+            condition = rest[:end - 1]
+            if depth == 0 and ";" not in condition and "'" not in condition and '"(' not in condition:
+                changed = other_condition(chance, condition)
+                if changed:
+                    sites.append((number, found.group(1) + changed + rest[end - 1:]))
+            continue
+        found = re.match(r"(\s+return )(.+);$", line)
+        if found:
+            joints = parts(found.group(2), ["&&", "||", *COMPARISONS])
+            if joints and (changed := other_condition(chance, found.group(2))):
+                sites.append((number, found.group(1) + changed + ";"))
+            continue
+        if re.match(r"\s+(?!return|throw|else|if|for|while|do|case|using|delete|co_|const |auto )[A-Za-z_][\w.:>\-\[\]*]*\(.*\);$", line) or \
+           re.match(r"\s+[A-Za-z_][\w.\->\[\]]* (\+=|-=|=) .+;$", line):
+            if parts(code[:-1], []) is not None and not re.match(r"\w+\(.*\)\s*:", code):
+                sites.append((number, re.match(r"\s+", line).group(0) + "if (!roof::planted(NUMBER)) " + code))
+            continue
+    return sites
+
+
+class Change(ast.NodeTransformer):
+    """Makes the n-th change that a tree of Python allows."""
+
+    def __init__(self, wanted):
+        self.wanted, self.seen, self.what, self.line = wanted, -1, "", 0
+
+    def here(self, node):
+        self.seen += 1
+        if self.seen == self.wanted:
+            self.line = node.lineno
+        return self.seen == self.wanted
+
+    def visit_If(self, node):
+        self.generic_visit(node)
+        for value in (False, True):
+            if self.here(node):
+                self.what = f"if {ast.unparse(node.test)} -> {value}"
+                node.test = ast.copy_location(ast.Constant(value), node.test)
+        return node
+
+    def visit_Compare(self, node):
+        self.generic_visit(node)
+        swap = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In}
+        if type(node.ops[0]) in swap and self.here(node):
+            self.what = ast.unparse(node)
+            node.ops[0] = swap[type(node.ops[0])]()
+            self.what += " -> " + ast.unparse(node)
+        return node
+
+    def visit_BoolOp(self, node):
+        self.generic_visit(node)
+        for place in range(len(node.values)):
+            if len(node.values) > 1 and self.here(node):
+                self.what = f"{ast.unparse(node)} without its part {place + 1}"
+                del node.values[place]
+                return node.values[0] if len(node.values) == 1 else node
+        return node
+
+    def visit_Constant(self, node):
+        if type(node.value) is int and abs(node.value) < 1000 and self.here(node):
+            self.what = f"{node.value} -> {node.value + 1}"
+            return ast.copy_location(ast.Constant(node.value + 1), node)
+        return node
+
+    def visit_Expr(self, node):
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Call) and self.here(node):
+            self.what = f"without {ast.unparse(node)}"
+            return ast.copy_location(ast.Pass(), node)
+        return node
+
+    def visit_AnnAssign(self, node):
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+
+def changed_python(text, wanted):
+    tree = ast.parse(text)
+    change = Change(wanted)
+    tree = ast.fix_missing_locations(change.visit(tree))
+    return change, ast.unparse(tree)
+
+
+class Bugs:
+    def __init__(self, options):
+        self.build, self.jobs = Path(options.build).resolve(), options.jobs
+        self.copy = self.build / "planted"
+        self.source, self.made = self.copy, self.copy / "build"  # as the sources lie, so that ccache finds what is not changed
+        self.chance, self.wanted = random.Random(options.seed), re.compile(options.sources)
+        self.cpp, self.python = [], []
+        self.draw(options.count)
+
+    def draw(self, count):
+        """Two of three in C++; each of a file by chance, in proportion to what it allows."""
+        sites = []
+        for folder, (names, _) in SOURCES.items():
+            for file in filter(self.wanted.search, (f"{folder}/{name}.cpp" for name in names)):
+                sites += [(file, *site) for site in sites_of_cpp(self.chance, (ROOT / file).read_text(encoding="utf-8"))]
+        self.spare = self.chance.sample(sites, len(sites))
+        lines = set()
+        for site in self.spare:
+            if len(self.cpp) < count * 2 // 3 and site[:2] not in lines:
+                lines.add(site[:2])
+                self.cpp.append(site)
+        self.spare = [site for site in self.spare if site not in self.cpp]
+        changes = []
+        for folder, names in PYTHON.items():
+            for file in filter(self.wanted.search, ("/".join(filter(None, (PACKAGE, folder, f"{name}.py"))) for name in names)):
+                counted = Change(-2)
+                counted.visit(ast.parse((ROOT / file).read_text(encoding="utf-8")))
+                changes += [(file, wanted, folder) for wanted in range(counted.seen + 1)]
+        self.python = self.chance.sample(changes, min(len(changes), count - len(self.cpp)))
+        self.programs = list(dict.fromkeys(program for file, *_ in self.cpp for program in self.tests_of(file)))
+
+    @staticmethod
+    def tests_of(file):
+        return SOURCES[file.rsplit("/", 1)[0]][1]
+
+    def prepare(self):
+        """Copies the sources, plants all bugs of C++, and builds; a bug that does not compile is replaced by another."""
+        self.source.mkdir(parents=True, exist_ok=True)
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+        for name in filter(None, listed):
+            here, there = ROOT / name, self.source / name
+            if here.is_file() and (not there.exists() or there.read_bytes() != here.read_bytes()):
+                there.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(here, there)
+        (self.copy / "planted.hpp").write_text(HEADER, encoding="utf-8")
+        cache = dict(re.findall(r"(?m)^(\w+):\w+=(.*)$", (self.build / "CMakeCache.txt").read_text(encoding="utf-8")))
+        kept = ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER_LAUNCHER", "CMAKE_CXX_FLAGS", "CMAKE_CXX_COMPILER", "ROOF_CUDA")
+        subprocess.run(["cmake", "-S", self.source, "-B", self.made, "-G", cache["CMAKE_GENERATOR"], "-DROOF_TESTS=ON",
+                        *[f"-D{name}={cache[name]}" for name in kept if cache.get(name)]], check=True, stdout=subprocess.DEVNULL)
+        (self.made / "bin").mkdir(exist_ok=True)
+        shutil.copy2(self.build / "bin/roof", self.made / "bin/roof")  # the tests of the package call it
+        while self.cpp:
+            self.plant()
+            done = subprocess.run(["cmake", "--build", self.made, "--parallel", str(self.jobs), "--target", *self.programs, *HELPERS],
+                                  capture_output=True, text=True, check=False)
+            if done.returncode == 0:
+                return
+            blamed = {(Path(name).name, int(line) - 1) for name, line in re.findall(r"([\w./\-]+\.cpp):(\d+):\d+: error", done.stdout)}
+            odd = [number for number, (file, line, _) in enumerate(self.cpp) if (Path(file).name, line + 1) in blamed]  # below the line of plant()
+            if not odd:
+                raise SystemExit(done.stdout[-3000:])
+            for number in odd:
+                print(f"does not compile, and is replaced: {self.cpp[number][0]}:{self.cpp[number][1] + 1}: {self.cpp[number][2].strip()}")
+                self.cpp[number] = self.spare.pop()
+
+    def plant(self):
+        texts = {}
+        for folder, (names, _) in SOURCES.items():
+            for name in names:
+                texts[f"{folder}/{name}.cpp"] = (ROOT / f"{folder}/{name}.cpp").read_text(encoding="utf-8").split("\n")
+        for number, (file, line, text) in enumerate(self.cpp):
+            texts[file][line] = text.replace("NUMBER", str(number))
+        for file, lines in texts.items():
+            text = f'#include "{self.copy}/planted.hpp"\n' + "\n".join(lines)
+            if (self.source / file).read_text(encoding="utf-8") != text:
+                (self.source / file).write_text(text, encoding="utf-8")
+
+    def runs(self, number):
+        """The commands that should notice a bug, in their order, with a name each."""
+        if number < len(self.cpp):
+            for program in dict.fromkeys([*self.tests_of(self.cpp[number][0]), *self.programs]):
+                yield program, [self.made / "bin" / program, "-a"]
+            yield "tests of files", self.ctest(OF_FILES)
+            return
+        folder = self.python[number - len(self.cpp)][2]
+        for tests in dict.fromkeys([OF_PYTHON[folder], "^(python|fleet|import): ", *[OF_FILES] * bool(self.cpp)]):
+            yield tests, self.ctest(tests)
+
+    def ctest(self, tests):
+        return ["ctest", "--test-dir", self.made, "-R", tests, "--stop-on-failure", "--timeout", "300", "--no-tests=error"]
+
+    def fails(self, words, number):
+        done = subprocess.run(words, cwd=self.made / "tests", env={**os.environ, "ROOF_PLANTED": str(number)}, capture_output=True, text=True, timeout=1200,
+                              errors="replace", check=False)
+        return done.returncode != 0, done.stdout[-1500:]
+
+    def notices(self, number):
+        changed = None
+        if number >= len(self.cpp):
+            file, wanted, _ = self.python[number - len(self.cpp)]
+            changed = self.source / file
+            change, text = changed_python((ROOT / file).read_text(encoding="utf-8"), wanted)
+            changed.write_text(text, encoding="utf-8")
+            what = f"{file}:{change.line}: {change.what}"
+        else:
+            file, line, text = self.cpp[number]
+            what = f"{file}:{line + 1}: {text.strip()}".replace("NUMBER", "n")
+        try:
+            for name, words in self.runs(number):
+                try:
+                    if self.fails(words, number)[0]:
+                        return what, name
+                except subprocess.TimeoutExpired:
+                    return what, f"{name}, which does not end"
+            return what, None
+        finally:
+            if changed:
+                shutil.copy2(ROOT / file, changed)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=str(ROOT / "build"))
+    for name, usual in (("count", 60), ("seed", 1), ("jobs", 2)):
+        parser.add_argument(f"--{name}", type=int, default=usual)
+    for name in ("only", "sources"):
+        parser.add_argument(f"--{name}", default="")
+    options = parser.parse_args()
+    bugs = Bugs(options)
+    bugs.prepare()
+    whole = {}
+    for number in range(len(bugs.cpp) + len(bugs.python)):  # nothing is planted: each must pass
+        for name, words in bugs.runs(number):
+            if name not in whole:
+                whole[name] = bugs.fails(words, -1)
+    broken = {name: said for name, (failed, said) in whole.items() if failed}
+    if broken:
+        raise SystemExit("\n".join(f"{name} fails without a bug: {said}" for name, said in broken.items()))
+    numbers = [int(one) for one in options.only.split(",") if one] or range(len(bugs.cpp) + len(bugs.python))
+    missed = 0
+    for number in numbers:
+        what, found = bugs.notices(number)
+        missed += found is None
+        print(f"{number:2} {found or 'NOT NOTICED'}: {what}", flush=True)
+    print(f"{len(numbers) - missed} of {len(numbers)} planted bugs were noticed, seed {options.seed}")
+    return 1 if missed > 0.05 * len(numbers) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
