@@ -34,7 +34,10 @@ def counting_mode(current: Callable[[], Optional[Key]]) -> Any:
             out = func(*args, **(kwargs or {}))
             key = current()
             if key is not None:
-                self.work.setdefault(key, Work()).__iadd__(work_of(func, args, kwargs or {}, out, key[0] == BACKWARD))
+                done = work_of(func, args, kwargs or {}, out, key[0] == BACKWARD)
+                if key[0] == UPDATE:  # products of an optimizer are none of the model
+                    done.contraction_flops = 0.0
+                self.work.setdefault(key, Work()).__iadd__(done)
             return out
 
     return Counting()
