@@ -1,10 +1,11 @@
-"""The pages in Markdown: links lead somewhere, and files name pages that are there."""
+"""The pages in Markdown: links lead somewhere, files name pages that are there, and the manual stays short."""
 
 import re
 import unittest
 
 import tree
 
+MOST_WORDS = 50000  # of all pages but those of results
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -46,6 +47,10 @@ class Pages(unittest.TestCase):
         named |= {(path.name, name) for path in tree.scripts() for name in re.findall(r"\bdocs/[\w/-]+\.md\b", path.read_text(encoding="utf-8"))}
         self.assertGreater(len(named), 50)
         self.assertEqual([], sorted(pair for pair in named if not (tree.ROOT / pair[1]).is_file()))
+
+    def test_the_manual_has_at_most_50000_words(self):
+        words = sum(len(tree.text(page).split()) for page in pages() if page.parts[0] != "results")
+        self.assertLessEqual(words, MOST_WORDS)
 
 
 if __name__ == "__main__":
