@@ -12,7 +12,7 @@ namespace {
 
 // Set by simulated looks: neighbours that change by looks, rounds or samples, and rounds that differ by 2 to 8%.
 constexpr double reach_in_tolerances = 1.5;
-constexpr double most_rounds = 0.45;  ///< share from which two times are enough
+constexpr double agreeing_share = 0.45;  ///< share from which two times are enough
 constexpr std::size_t times_slope = 3;
 
 enum class Lies { in, faster, just_below, other, unknown };
@@ -117,7 +117,7 @@ SeenRate rate_over_looks(std::span<const Look> looks, double tolerance)
     if (per_clock && seen.sustained.steadiness == Steadiness::at_least)
         seen.sustained = as_bound(sustained_rate(kept, tolerance));
     if (seen.sustained.steadiness != Steadiness::steady) return seen;
-    const int needed = static_cast<double>(kept.size()) >= most_rounds * static_cast<double>(all.size()) ? 2 : 3;
+    const int needed = static_cast<double>(kept.size()) >= agreeing_share * static_cast<double>(all.size()) ? 2 : 3;
     if (seen.times == 1 || !has_now)
         seen.sustained.steadiness = Steadiness::seen_once;
     else if (seen.times < needed || times_slope * just_below > kept.size())
