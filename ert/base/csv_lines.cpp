@@ -167,14 +167,14 @@ void CsvLines::split()
         ends.push_back(text.size());
     };
     csv_parser parser;
-    csv_init(&parser, CSV_STRICT_FINI);
+    csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI);
     csv_set_delim(&parser, static_cast<unsigned char>(separator_));
     csv_set_space_func(&parser, [](unsigned char) { return 0; });
     csv_set_term_func(&parser, [](unsigned char) { return 0; });
     const bool is_sound = csv_parse(&parser, line_.data(), line_.size(), add, nullptr, &found) == line_.size() &&
                           csv_fini(&parser, add, nullptr, &found) == 0;
     csv_free(&parser);
-    if (!is_sound) throw InputError(where() + ": a quote is opened and not closed");
+    if (!is_sound) throw InputError(where() + ": a quote is opened and not closed, or stands within a cell");
     line_ = std::move(found.text);
     if (found.ends.empty()) found.ends.push_back(0);
     std::size_t begin = 0;

@@ -19,9 +19,11 @@ std::vector<std::string> damage_of(const std::string& text)
     std::istringstream csv(text);
     CsvLines lines(csv, "x.csv");
     std::vector<std::string> damage;
+    std::string what;
     for (bool more = true; more;) {
-        more = lines.next();
-        if (!lines.damage().empty()) damage.push_back(lines.damage());
+        more = lines.next(what);  // a quote that a change has put within a cell is damage, too
+        for (const std::string& found : {what, lines.block_damage()})
+            if (!found.empty()) damage.push_back(found);
     }
     return damage;
 }
