@@ -103,6 +103,17 @@ TEST_CASE("rounds of another state confirm a rate and do not change it")
     check(over({look(0, 100, 3, before), look(11, 100, 3, before)}), Steadiness::seen_once, 100, 2);
 }
 
+TEST_CASE("a rate that most looks lose in their course is not steady")
+{
+    Look falls = look(0, 100);
+    for (const Round& round : look(0, 70).rounds) falls.rounds.push_back(round);
+    Look again = falls;
+    again.time.value = 11 * minute;
+    CHECK(over({falls, again}).sustained.steadiness == Steadiness::changed);
+    // One of two looks met a neighbour that came.
+    check(over({falls, look(11, 100)}), Steadiness::steady, 100, 2);
+}
+
 TEST_CASE("where the clock varies looks are compared per clock")
 {
     const Estimate<Hertz> clock{{2.5}, {2}, {3}, 6, 0};

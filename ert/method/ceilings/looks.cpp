@@ -113,6 +113,13 @@ SeenRate rate_over_looks(std::span<const Look> looks, double tolerance)
                 worth(seen.sustained) < worth(alone))
                 seen.sustained = alone;
     }
+    // As the last that changed, if most of them did: a rate that does not last until the end of a look is no steady one.
+    std::vector<SustainedRate> changed;
+    for (const Look* const look : agreeing)
+        if (const SustainedRate alone = sustained_rate(look->rounds, tolerance, look->clock);
+            alone.steadiness == Steadiness::changed)
+            changed.push_back(alone);
+    if (2 * changed.size() > agreeing.size()) seen.sustained = changed.back();
     // A lower bound needs no clock.
     if (per_clock && seen.sustained.steadiness == Steadiness::at_least)
         seen.sustained = as_bound(sustained_rate(kept, tolerance));
@@ -178,6 +185,7 @@ void judge_by_looks(std::span<const SeenCeiling> seen, Ceiling& ceiling)
     if (!is_own) {
         ceiling.alone = {ceiling.rate, {}, {}, 0, ceiling.steadiness, ceiling.rounds};
         take_rate(together.sustained, ceiling);
+        if (ceiling.steadiness != Steadiness::changed) ceiling.change.clear();
     } else if (ceiling.steadiness == Steadiness::steady)
         ceiling.steadiness = Steadiness::seen_once;
 }

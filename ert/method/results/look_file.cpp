@@ -118,8 +118,8 @@ std::string text_of(const Ceiling& ceiling)
         if (counted.empty()) continue;
         text += fmt::format("{}{:.5g}:", text.empty() ? "" : ";", clocks.empty() ? 0 : spread_of(clocks).median);
         for (const RateSample& sample : counted)
-            text += fmt::format("{:.0f}{}{} ", sample.rate / scale * parts, sample.disturbed ? "d" : "",
-                                sample.left_out ? "x" : "");
+            text += fmt::format("{:.0f}{}{}{} ", sample.rate / scale * parts, sample.disturbed ? "d" : "",
+                                sample.left_out ? "x" : "", sample.is_late ? "l" : "");
         text.pop_back();
     }
     return text;
@@ -136,11 +136,12 @@ std::vector<Round> rounds_of(const std::string& text, double scale)
         Round& round = rounds.emplace_back();
         for (const std::string& word : split(std::string_view(part).substr(colon + 1), ' ')) {
             RateSample& sample = round.emplace_back(RateSample{0, clock});
-            const std::size_t digits = std::min(word.find_first_of("dx"), word.size());
+            const std::size_t digits = std::min(word.find_first_of("dxl"), word.size());
             read_cell(sample.rate, std::string_view(word).substr(0, digits));
             sample.rate *= scale / parts;
             sample.disturbed = word.find('d') != std::string::npos;
             sample.left_out = word.find('x') != std::string::npos;
+            sample.is_late = word.find('l') != std::string::npos;
         }
     }
     return rounds;

@@ -3,8 +3,8 @@
 // carries all that its numbers need.
 //   time_utc,time_s,run,machine,state,kind,device,level,operation,precision,isa,condition,threads,working_set_low,…,point,…,rounds,block_checksum
 // A look is a block of lines, one for each ceiling. `run`, `machine` and `state` stand in the first of them. `rate`:
-// the low end of its interval by this look alone. `rounds`: samples in units of a ten-thousandth of that, as "<clock in Hz>:9998 10001d 9990;…"; d: disturbed, x: left
-// out.
+// the low end of its interval by this look alone. `rounds`: samples in units of a ten-thousandth of that, as
+// "<clock in Hz>:9998 10001d 9990l;…"; d: disturbed, x: left out, l: late in their row.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
