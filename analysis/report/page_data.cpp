@@ -268,7 +268,7 @@ json figures_json(const Study& study, const Roofs& roofs, const std::map<std::st
 json study_data(const Study& study, const std::map<std::string, StepTexts>& texts, std::size_t number)
 {
     json object{{"name", json_text(study.results.folder.filename().string())},
-                {"calibrated", json_text(calibration_date(study))},
+                {"calibrated", json_text(fmt::format("{} {}", name(study.ceilings.known()), calibration_date(study)))},
                 {"rows", json::array()}};
     RoofSets sets(study);
     std::map<std::string, std::size_t> rows;

@@ -54,7 +54,8 @@ std::vector<std::string> heading_of(const Study& study, const Measurement& row)
     const std::size_t end = std::min(answer.find(". "), answer.size());
     std::vector<std::string> lines{answer.substr(0, end + 1), answer.substr(std::min(end + 2, answer.size()))};
     if (lines.back().empty()) lines.pop_back();
-    lines.push_back(owner_of(study.results.machine, row.device) + "; roofs measured " + calibration_date(study));
+    lines.push_back(fmt::format("{}; roofs {} {}", owner_of(study.results.machine, row.device),
+                                name(study.ceilings.known()), calibration_date(study)));
     return lines;
 }
 

@@ -146,7 +146,7 @@ def audit(findings, document, studies, prose):
                 ticks(findings, spot, axis)
         for name in shown:
             if name == "calibrated":
-                findings.text(f"{place}.{name}", shown[name], date_of(study.calibration) if study.ceilings else "")
+                findings.text(f"{place}.{name}", shown[name], f"measured {date_of(study.calibration) if study.ceilings else ''}")
             elif name not in ("studies", "roofs", "rows", "points", "figures", "kinds", "name", "names", "phases", "rates", "scopes"):
                 findings.lacks(f"{place}.{name}", "no expectation")
     findings.text("page.json/studies", len(document["studies"]), len(studies))

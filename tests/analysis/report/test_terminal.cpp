@@ -266,7 +266,7 @@ TEST_CASE("the times of an emulated device are called emulated, never measured")
 TEST_CASE("a static roofline draws the interval of the bytes for steps alone: those of layers would cover the roofs")
 {
     const std::string html = made::panel("roofline", made::study({made::row()}));
-    const std::size_t step = html.find("class=\"mark step\"");
+    const std::size_t step = html.find("class=\"mark step");
     CHECK(html.find("class=\"interval\"") > step);
     CHECK(html.find("class=\"interval\"", html.find("</g>", step)) == std::string::npos);
 }
