@@ -98,7 +98,7 @@ std::string plan_of(const Results& results, const std::string& what)
     if (results.plan.empty()) return {};
     std::string text;
     for (const std::string& line : split(results.plan, '\n')) text += escape(line) + "\n";
-    return fmt::format("<details><summary>{}</summary><pre>{}</pre></details>\n", escape(what), text);
+    return fmt::format("<details><summary>{}</summary><pre tabindex=\"0\">{}</pre></details>\n", escape(what), text);
 }
 
 std::string missing_capabilities(const Machine& machine)

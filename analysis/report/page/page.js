@@ -258,8 +258,7 @@ export class Page {
         new Map(marks.map(({key}) => this.points.get(key).row).map((row) => [this.colourOf(row, several), named(row)]));
     const levels = this.byLevel(several) ? plot.runs[0].roofs.levels.map(({name}) => name) : [];
     const legend = legendOf(marks, [...series], levels);
-    const roofsOf = ({roofs: {owner}, short, parts}) =>
-        `${owner}, ${short}; roofs ${parts[0].study.calibrated}`;
+    const roofsOf = ({roofs: {owner}, short, parts}) => `${owner}, ${short}; roofs ${parts[0].study.calibrated}`;
     plot.chart.figure.dataset.heading =
         distinct([...this.sentenceOf(plot.runs).split(/(?<=\.) (?=[A-Z])/), ...plot.runs.map(roofsOf)]).join("\n");
     plot.chart.draw({x, y, marks, roofs, legend, curves: groups.flatMap(({curves}) => curves)}, plot.view);
