@@ -23,7 +23,8 @@ class CsvLines {
     CsvLines& operator=(const CsvLines&) = delete;
 
     /// Reads a line. Returns false at the end of the file; a last line without a line end is left out. Throws
-    /// InputError for an unclosed quote and for a line of more than 16 MiB. After the former, the next line can be read.
+    /// InputError for a quote that is not closed or stands within a cell, and for a line of more than 16 MiB. After the
+    /// former, the next line can be read.
     bool next();
     /// The same, but what is wrong with the line, the number of its cells included, goes to `what`; empty if nothing is.
     bool next(std::string& what);

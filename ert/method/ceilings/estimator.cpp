@@ -144,7 +144,7 @@ SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance,
     const double anchor = rounds_inside >= min_rounds ? centre : third_of(sorted, centre);
     const double luck = tolerance * luck_in_tolerances;
     std::vector<double> medians;  // of the rounds that count
-    std::vector<double> inside;   // of those that agree
+    std::vector<double> inside;   // of the rounds that agree
     std::vector<Place> places;    // of all rounds
     double faster = count_above(centre * (1 + reach), left_out);
     for (const SortedRound& round : sorted) {
