@@ -1,11 +1,13 @@
 #include "ert/method/ceilings/point_summary.hpp"
 
+#include "ert/base/utc.hpp"
 #include "ert/method/bench/level.hpp"
 
 #include <algorithm>
 #include <ctime>
 #include <functional>
 #include <map>
+#include <optional>
 
 namespace roof {
 namespace {
@@ -39,11 +41,9 @@ Round samples_of(const Measurement& row)
 
 double seconds_between(const std::string& first, const std::string& second)
 {
-    std::tm begin{};
-    std::tm end{};
-    constexpr const char* iso = "%Y-%m-%dT%H:%M:%SZ";
-    if (::strptime(first.c_str(), iso, &begin) == nullptr || ::strptime(second.c_str(), iso, &end) == nullptr) return 0;
-    return std::difftime(::timegm(&end), ::timegm(&begin));
+    const std::optional<std::time_t> begin = utc_seconds(first);
+    const std::optional<std::time_t> end = utc_seconds(second);
+    return begin && end ? std::difftime(*end, *begin) : 0;
 }
 
 PointSummary over(const std::vector<const Measurement*>& rows, const Measurement* first_of_all)

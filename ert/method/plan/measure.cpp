@@ -1,13 +1,13 @@
 #include "ert/method/plan/measure.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/base/utc.hpp"
 #include "ert/base/words.hpp"
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/process_limits.hpp"
 #include "ert/method/plan/processes.hpp"
 #include "ert/method/plan/sustain.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -162,7 +162,7 @@ Measurement row_of(const Item& item)
     row.role = item.bench == nullptr ? item.role : item.bench->role();
     row.device = item.device;
     row.point = item.point;
-    row.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    row.started = utc_text(std::time(nullptr));
     if (item.bench != nullptr) {
         row.description = item.bench->description();
         row.time_known = item.bench->time_known();

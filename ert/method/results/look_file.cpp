@@ -5,11 +5,11 @@
 #include "ert/base/error.hpp"
 #include "ert/base/fields.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/utc.hpp"
 #include "ert/method/bench/identity.hpp"
 #include "ert/method/bench/level.hpp"
 #include "ert/method/results/seal.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -189,17 +189,12 @@ void read_looks(const fs::path& file, const std::string& machine, LinesOfLooks& 
         remarks.push_back(lines.where() + ": a look without its end; it was passed over");
 }
 
-std::string date_of(long long seconds)
-{
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
-}
-
 /// A block of lines without their checksum, of which with_checksums() makes one.
 std::string text_of(const std::vector<Line>& look)
 {
     std::string text;
     for (const Line& line : look) {
-        append_row(text, date_of(line.time), line, fields());
+        append_row(text, utc_text(line.time), line, fields());
         text.insert(text.size() - 1, &line == &look.back() ? ",x" : ",");
     }
     return text;
@@ -262,7 +257,7 @@ Looks looks_in(const std::vector<fs::path>& files, const Machine& machine)
             changed = fmt::format(
                 "the machine's state changed between {} and {}: {}, before {}; looks before confirm a "
                 "rate and do not change it",
-                date_of(looks.newest()), date_of(name.first), look.front().state, state);
+                utc_text(looks.newest()), utc_text(name.first), look.front().state, state);
         state = look.front().state;
         for (Line& line : look) looks.seen.push_back({name.first, is_of_now, std::move(line.ceiling)});
     }

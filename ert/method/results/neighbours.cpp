@@ -5,9 +5,9 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
+#include "ert/base/utc.hpp"
 #include "ert/method/results/seal.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array names{measurements_file, "machine.yaml", "plan.yaml", seal_file, "samples.csv", "layers.csv"};
-constexpr const char* iso = "%Y-%m-%dT%H:%M:%SZ";
 
 /// The reason why a file of the folder, or the folder, cannot be read; empty if all can that are there.
 std::string why_unread(const fs::path& place)
@@ -35,18 +34,6 @@ std::string why_unread(const fs::path& place)
     for (const char* const name : names)
         if (why.empty()) why = why_not_read(place / name);
     return why;
-}
-
-std::optional<std::time_t> seconds_of(const std::string& text, const char* form)
-{
-    std::tm time{};
-    const char* const end = ::strptime(text.c_str(), form, &time);
-    return end == nullptr ? std::nullopt : std::optional(::timegm(&time));
-}
-
-std::string as_iso(std::time_t seconds)
-{
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
 }
 
 /// When the first row began that says it; empty if none does.
@@ -60,7 +47,7 @@ try {
     const auto found = std::ranges::find(lines.cells(), "started_utc");
     const auto column = static_cast<std::size_t>(found - lines.cells().begin());
     while (lines.number() < most_read && lines.next(what))
-        if (column < lines.cells().size() && seconds_of(std::string(lines.cells()[column]), iso))
+        if (column < lines.cells().size() && utc_seconds(std::string(lines.cells()[column])))
             return std::string(lines.cells()[column]);
     return {};
 } catch (const std::exception&) {
@@ -71,7 +58,7 @@ std::string time_of_files(const fs::path& place, bool has_rows)
 {
     std::error_code none;
     const auto written = fs::last_write_time(has_rows ? place / measurements_file : place, none);
-    return none ? "" : as_iso(std::chrono::system_clock::to_time_t(std::chrono::file_clock::to_sys(written)));
+    return none ? "" : utc_text(std::chrono::system_clock::to_time_t(std::chrono::file_clock::to_sys(written)));
 }
 
 /// The name of a file of a results folder whose letters are in other cases; empty if there is none.
@@ -89,12 +76,12 @@ void read_time(Neighbour& found)
 {
     constexpr double most_apart = 24 * 3600;
     const std::string name = found.place.filename().string();
-    const auto said = seconds_of(name, "%Y-%m-%dT%H%M%SZ");
+    const auto said = utc_seconds(name, "%Y-%m-%dT%H%M%SZ");
     if (found.has_rows) found.time = start_of_rows(found.place);
-    if (const auto began = seconds_of(found.time, iso);
+    if (const auto began = utc_seconds(found.time);
         began && said && std::abs(std::difftime(*began, *said)) > most_apart)
         found.odd = fmt::format("the name of '{}' and its rows disagree: the first began at {}", name, found.time);
-    if (found.time.empty()) found.time = said ? as_iso(*said) : time_of_files(found.place, found.has_rows);
+    if (found.time.empty()) found.time = said ? utc_text(*said) : time_of_files(found.place, found.has_rows);
 }
 
 void read_plan(Neighbour& found)

@@ -4,6 +4,7 @@
 #include "analysis/table/quantities.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/base/utc.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
@@ -47,19 +48,12 @@ struct Remembered {
     std::optional<double> making;  ///< seconds; nullopt if unknown
 };
 
-std::optional<double> started(const Measurement& row)
-{
-    std::tm time{};
-    if (strptime(row.started.c_str(), "%Y-%m-%dT%H:%M:%SZ", &time) == nullptr) return std::nullopt;
-    return static_cast<double>(timegm(&time));
-}
-
 /// The time between two rows without their launches. Starts are in whole seconds, so only the mean over many rows is accurate.
 std::optional<double> making_of(const Measurement& row, const Measurement& next)
 {
     constexpr double longest = 300;  // between them the run was interrupted
-    const auto begin = started(row);
-    const auto end = started(next);
+    const auto begin = utc_seconds(row.started);
+    const auto end = utc_seconds(next.started);
     if (!begin || !end) return std::nullopt;
     const double making = *end - *begin - row.seconds.median.value * (row.seconds.n + row.seconds.discarded);
     return making < longest ? std::optional(making) : std::nullopt;

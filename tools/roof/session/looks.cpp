@@ -1,6 +1,7 @@
 #include "tools/roof/session/looks.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/base/utc.hpp"
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/ceilings/looks.hpp"
 #include "ert/method/plan/measure.hpp"
@@ -21,10 +22,7 @@ constexpr double bytes_per_second = 1e9;  ///< of a set: to make it and to launc
 
 long long start_of(const std::vector<Measurement>& rows)
 {
-    std::tm time{};
-    const bool is_known =
-        !rows.empty() && strptime(rows.front().started.c_str(), "%Y-%m-%dT%H:%M:%SZ", &time) != nullptr;
-    return is_known ? timegm(&time) : std::time(nullptr);
+    return (rows.empty() ? std::nullopt : utc_seconds(rows.front().started)).value_or(std::time(nullptr));
 }
 
 void keep(const Session& session, bool is_home, const Machine& machine, const std::vector<Ceiling>& ceilings,
