@@ -75,9 +75,9 @@ void check_slopes(const model::Graph& graph)
         const std::vector<float> start = value_of(network, k);
         const double slope = norm(gradients[k]);
         const auto loss_at = [&](double distance) {
-            network.set(k, [&](std::span<float> values) {
+            network.set(k, [&](std::span<float> values, std::size_t first) {
                 for (std::size_t i = 0; i < values.size(); ++i) {
-                    values[i] = static_cast<float>(start[i] + distance * gradients[k][i] / slope);
+                    values[i] = static_cast<float>(start[first + i] + distance * gradients[k][first + i] / slope);
                 }
             });
             return network.forward(images.data(), labels.data(), trace);

@@ -26,17 +26,17 @@ double normal(std::uint32_t seed, std::size_t index)
 }
 
 template <class Draw>
-void fill(std::span<float> values, Draw draw)
+void fill(std::span<float> values, std::size_t first, Draw draw)
 {
 #pragma omp parallel for
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(draw(i));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(draw(first + i));
 }
 
 }  // namespace
 
-void fill_initial(const model::Graph& graph, int k, Parameters kind, std::span<float> values)
+void fill_initial(const model::Graph& graph, int k, Parameters kind, std::span<float> values, std::size_t first)
 {
-    if (kind == Parameters::hashed) return model::hashed_parameter(graph, k).fill(values);
+    if (kind == Parameters::hashed) return model::hashed_parameter(graph, k).fill(values, first);
 
     const model::Parameter parameter = graph.parameters().at(static_cast<std::size_t>(k));
     const model::Layer& layer = graph.layer(parameter.layer);
@@ -45,17 +45,17 @@ void fill_initial(const model::Graph& graph, int k, Parameters kind, std::span<f
         const int features = graph.layer(parameter.layer).output.channels;
         const long long inputs = graph.layer(parameter.layer).weights(graph.input_shape(parameter.layer)) / features;
         const double bound = 1 / std::sqrt(static_cast<double>(inputs));
-        fill(values, [=](std::size_t i) { return 2 * bound * uniform(seed, i); });
+        fill(values, first, [=](std::size_t i) { return 2 * bound * uniform(seed, i); });
     } else if (parameter.is_bias) {
-        fill(values, [](std::size_t) { return 0.0; });
+        fill(values, first, [](std::size_t) { return 0.0; });
     } else if (layer.kind == LayerKind::embedding || layer.kind == LayerKind::positions) {
-        fill(values, [=](std::size_t i) { return model::embedding_deviation * normal(seed, i); });
+        fill(values, first, [=](std::size_t i) { return model::embedding_deviation * normal(seed, i); });
     } else if (model::is_norm(layer.kind)) {
-        fill(values, [](std::size_t) { return 1.0; });
+        fill(values, first, [](std::size_t) { return 1.0; });
     } else {
         const double fan_out = 1.0 * parameter.shape[0] * parameter.shape[2] * parameter.shape[3];
         const double deviation = std::sqrt(2 / fan_out);
-        fill(values, [=](std::size_t i) { return deviation * normal(seed, i); });
+        fill(values, first, [=](std::size_t i) { return deviation * normal(seed, i); });
     }
 }
 

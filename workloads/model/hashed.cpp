@@ -42,11 +42,11 @@ double hashed_unit(std::uint32_t seed, std::uint32_t index)
     return (mix(mix(index) + seed * golden_ratio) >> 8) * (1.0 / 16777216.0) - 0.5;
 }
 
-void HashedFill::fill(std::span<float> values) const
+void HashedFill::fill(std::span<float> values, std::size_t first) const
 {
 #pragma omp parallel for
     for (std::size_t i = 0; i < values.size(); ++i) {
-        values[i] = static_cast<float>(hashed_unit(seed, static_cast<std::uint32_t>(i)) * scale + offset);
+        values[i] = static_cast<float>(hashed_unit(seed, static_cast<std::uint32_t>(first + i)) * scale + offset);
     }
 }
 

@@ -26,13 +26,14 @@ inline constexpr double embedding_deviation = 0.02;
 
 double hashed_unit(std::uint32_t seed, std::uint32_t index);
 
-/// value[i] = float(u(seed, i) * scale + offset).
+/// value(i) = float(u(seed, i) * scale + offset).
 struct HashedFill {
     std::uint32_t seed = 0;
     double scale = 0;
     double offset = 0;
 
-    void fill(std::span<float> values) const;
+    /// Sets values[k] to value(first + k).
+    void fill(std::span<float> values, std::size_t first = 0) const;
 };
 
 /// Returns the recipe of graph.parameters()[k]: He-uniform weights (damped without batch norm), small last layer, embeddings and

@@ -10,14 +10,49 @@
 #include "workloads/onednn/operations/binding.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace roof::onednn {
 namespace {
 
-/// Copies from one layout to another.
-void copy(const dnnl::stream& stream, dnnl::memory from, dnnl::memory to)
+/// Sets `values` to those from number `first` on, in PyTorch's order.
+using Fill = std::function<void(std::span<float> values, std::size_t first)>;
+
+/// The rows [begin, begin + rows) of the tensor's first dimension, in its memory and layout.
+dnnl::memory rows_of(const Tensor& tensor, const dnnl::engine& engine, Dim begin, Dim rows)
 {
-    dnnl::reorder(from, to).execute(stream, from, to);
+    Dims dims = dims_of(tensor.desc());
+    if (rows == dims[0]) return tensor.memory;
+    Dims from(dims.size(), 0);
+    dims[0] = rows;
+    from[0] = begin;
+    return {tensor.desc().submemory_desc(dims, from), engine, tensor.memory.get_data_handle()};
+}
+
+/// Fills the tensors, which have these dimensions in any layouts and precisions, some rows of the first dimension at a time: a copy of
+/// the largest weights would be as large as the rest of a network.
+void fill_by_rows(const Program& program, const Dims& dims, const std::vector<Tensor>& tensors, const Fill& fill)
+{
+    constexpr std::size_t piece = std::size_t{1} << 20;  // values: 4 MiB
+    constexpr Dim block = 64;                            // oneDNN's blocks along a dimension divide it
+    const auto row =
+        static_cast<std::size_t>(std::accumulate(dims.begin() + 1, dims.end(), Dim{1}, std::multiplies<>()));
+    const Dim most = (static_cast<Dim>(piece / row) / block + 1) * block;
+    std::vector<float> values;
+    for (Dim begin = 0; begin < dims[0]; begin += most) {
+        Dims some = dims;
+        some[0] = std::min(most, dims[0] - begin);
+        values.resize(static_cast<std::size_t>(some[0]) * row);
+        fill(values, static_cast<std::size_t>(begin) * row);
+        dnnl::memory from(plain(some), program.engine(), values.data());
+        // Each from the values: oneDNN 3.7 reorders weights whose rows have gaps as if they were contiguous.
+        for (const Tensor& tensor : tensors) {
+            if (!tensor) continue;
+            dnnl::memory to = rows_of(tensor, program.engine(), begin, some[0]);
+            dnnl::reorder(from, to).execute(program.stream(), from, to);
+        }
+    }
 }
 
 std::span<std::byte> bytes_of(const Tensor& tensor)
@@ -85,14 +120,14 @@ Network::Network(const model::Graph& graph, const Settings& settings)
         std::fill_n(statistics.variance.data(), statistics.variance.stored(), 1.0F);
     }
     for (std::size_t k = 0; k < caches.size(); ++k) {
-        std::vector<float> numbers(caches[k].stored());
-        model::hashed_cache(static_cast<int>(k)).fill(numbers);
-        copy(program_.stream(), dnnl::memory(plain(dims_of(caches[k].desc())), program_.engine(), numbers.data()),
-             caches[k].memory);
+        fill_by_rows(program_, dims_of(caches[k].desc()), {caches[k]},
+                     [cache = model::hashed_cache(static_cast<int>(k))](std::span<float> values, std::size_t first) {
+                         cache.fill(values, first);
+                     });
     }
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
-        set(k, [&](std::span<float> values) {
-            engine::fill_initial(graph, static_cast<int>(k), settings_.parameters, values);
+        set(k, [&](std::span<float> values, std::size_t first) {
+            engine::fill_initial(graph, static_cast<int>(k), settings_.parameters, values, first);
         });
     }
 }
@@ -167,19 +202,10 @@ void Network::update(Trace& trace)
     ++state_.step;
 }
 
-/// Uses the gradient's memory as a buffer if this network owns it. The next backward pass overwrites it.
-void Network::set(std::size_t parameter, const std::function<void(std::span<float>)>& fill)
+void Network::set(std::size_t parameter, const Fill& fill)
 {
     const Trained& trained = trained_[parameter];
-    const auto elements = static_cast<std::size_t>(parameters_[parameter].elements());
-    const bool has_room = settings_.ranks == nullptr && settings_.trains && !trained.factors;
-    std::vector<float> apart(has_room ? 0 : elements);
-    float* const values = has_room ? trained.gradient.data() : apart.data();
-    const dnnl::memory staging(plain(trained.dims), program_.engine(), values);
-    fill({values, elements});
-    copy(program_.stream(), staging, trained.value.memory);
-    // Copies from the values, not from the weights: oneDNN 3.7 reorders rows with gaps as if they were contiguous.
-    if (trained.copy) copy(program_.stream(), staging, trained.copy.memory);
+    fill_by_rows(program_, trained.dims, {trained.value, trained.copy}, fill);
 }
 
 }  // namespace roof::onednn
