@@ -1,6 +1,7 @@
 // dw[c][v][u] = sum over images and positions of dy[c][y][x] * source[c][y * stride - padding + v][x * stride - padding + u];
 // db[c] = sum of dy. For windows that oneDNN 2.6 computes channel by channel.
 // A thread takes a block of 16 channels. The sums of one row of the window stay in registers along a row of the map.
+#include "workloads/kernels/clones.hpp"
 #include "workloads/kernels/convolution.hpp"
 
 #include <algorithm>
@@ -61,9 +62,8 @@ template <int window>
         db[number * lanes + lane] = bias[lane];
 }
 
-[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void run_block(const model::Convolution& of, int number,
-                                                                           const float* source, const float* dy,
-                                                                           float* dw, float* db)
+ROOF_VECTOR_CLONES void run_block(const model::Convolution& of, int number, const float* source, const float* dy,
+                                  float* dw, float* db)
 {
     if (of.window.size == 3) return block<3>(of, number, source, dy, dw, db);
     if (of.window.size == 5) return block<5>(of, number, source, dy, dw, db);

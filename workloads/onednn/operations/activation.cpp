@@ -1,5 +1,6 @@
 // Activations with an exponential or with limits, y = f(x); dx = dy f'(x).
 #include "workloads/engine/activations.hpp"
+#include "workloads/kernels/clones.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/binding.hpp"
 
@@ -36,8 +37,7 @@ template <class Element>
         kind, [&]<LayerKind one>() __attribute__((always_inline)) { loop<one, Element>(of, begin, end); });
 }
 
-[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void run(LayerKind kind, const Operands& of,
-                                                                     std::size_t begin, std::size_t end)
+ROOF_VECTOR_CLONES void run(LayerKind kind, const Operands& of, std::size_t begin, std::size_t end)
 {
     if (of.y.precision == Precision::bf16)
         loops<BFloat16>(kind, of, begin, end);

@@ -1,6 +1,7 @@
 // Dropout:  y = x / (1 - p) with probability 1 - p, else 0;  dx likewise from dy, with the same decisions.
 // A decision is a hash of seed, step, layer and position. The backward pass recomputes it.
 #include "workloads/engine/ir/formulas.hpp"
+#include "workloads/kernels/clones.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/binding.hpp"
 
@@ -21,13 +22,13 @@ template <class Element>
 #pragma omp simd
     for (std::size_t i = begin; i < end; ++i) {
         const bool kept = ir::keeps(rule.stream, static_cast<std::uint32_t>(i) + rule.first, rule.threshold);
-        narrow(kept ? widen(from[i]) * rule.scale : 0, to[i]);
+        const float scaled = widen(from[i]) * rule.scale;  // of a dropped number too, so that the loop has no branch
+        narrow(kept ? scaled : 0.0F, to[i]);
     }
 }
 
-[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void drop(const Elements& to, const Elements& from,
-                                                                      const Rule& rule, std::size_t begin,
-                                                                      std::size_t end)
+ROOF_VECTOR_CLONES void drop(const Elements& to, const Elements& from, const Rule& rule, std::size_t begin,
+                             std::size_t end)
 {
     if (to.precision == Precision::bf16)
         drop_all(to.as<BFloat16>(), from.as<BFloat16>(), rule, begin, end);
