@@ -23,6 +23,8 @@ Measurement planned_step(const ModelEstimate& network, const EstimateRequest& re
     row.point.set("model", network.model);
     row.point.set("batch", std::to_string(request.batch));
     row.point.set("precision", std::string(traits(request.precision).name));
+    if (request.threads > 0 && kind_of_device(device) == "cpu")
+        row.point.set("threads", std::to_string(request.threads));
     for (const LayerEstimate& layer : network.layers) {
         const auto add = [&](Phase phase, const model::PassWork& pass) {
             if (pass.compulsory.value <= 0) return;
@@ -180,11 +182,16 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     estimate.footprint = counted.memory;
     estimate.memory = target.memory;
     if (target.memory.value > 0) estimate.largest_batch = largest_batch(counted.memory, request.batch, target.memory);
-    const Roofs roofs = roofs_of(target.ceilings, target.device);
+    const Roofs roofs = roofs_of(target.ceilings, target.device, request.threads);
     const Ceiling* const compute = roofs.precision(std::string(traits(request.precision).name));
     if (compute == nullptr) {
         estimate.reason =
             fmt::format("{} has no {} figure for {}", target.name, name(target.known), traits(request.precision).name);
+        return estimate;
+    }
+    if (request.threads > 0 && target.known == Known::measured && kind_of_device(target.device) == "cpu" &&
+        roofs.threads != request.threads) {
+        estimate.reason = fmt::format("{} has no ceilings with {} threads", target.name, request.threads);
         return estimate;
     }
     Measurement planned = planned_step(counted, request, target.device);

@@ -35,7 +35,8 @@ inline constexpr double fastest_of_predicted = 0.86, slowest_of_predicted = 1.29
 /// The input of an estimate.
 struct EstimateRequest {
     std::string model;
-    int batch = 1;  ///< on each device
+    int batch = 1;    ///< on each device
+    int threads = 0;  ///< on a CPU: under the roofs of as many; 0: of the most that were measured
     Precision precision = Precision::fp32;
     Passes passes = Passes::train;
     model::Optimizer optimizer = model::Optimizer::sgd;

@@ -60,6 +60,7 @@ std::optional<Prediction> predict(const std::string& row, const Point& point, co
     request.model = point.text("model");
     request.batch = static_cast<int>(point.integer("batch"));
     request.precision = point.precision();
+    if (point.has("threads")) request.threads = static_cast<int>(point.integer("threads"));
     if (point.has("tokens")) request.sizes["tokens"] = point.integer("tokens");
     request.passes = passes_of(point);
     request.optimizer = parse_enum<model::Optimizer>(point.text_or("optimizer", "sgd"));

@@ -140,3 +140,15 @@ TEST_CASE("errors are of measured rows, and an out-of-memory row checks the pred
     CHECK(summary(errors) == "median 20%, worst 25%; the interval held 1 of 1");
     CHECK_THAT(to_text(errors), Contains("-25%") && Contains("+15%") && Contains("wrongly") && Contains("median 20%"));
 }
+
+TEST_CASE("a row is predicted under the roofs of its own threads")
+{
+    const auto with = [](const std::string& threads) {
+        Point point = step_at("resnet18", 8);
+        if (!threads.empty()) point.set("threads", threads);
+        return predict("row", point, made_target());
+    };
+    CHECK(with("2")->predicted == with("")->predicted);
+    CHECK(with("1")->predicted.value == Approx(2 * with("2")->predicted.value));  // each roof is half as high
+    CHECK_FALSE(with("3"));                                                       // nobody measured them
+}

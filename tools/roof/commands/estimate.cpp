@@ -26,6 +26,7 @@ namespace {
 
 constexpr int largest_batch = 65536;
 constexpr int most_devices = 4096;
+constexpr int most_roof_threads = 65536;
 
 struct EstimateOptions {
     OptionParser& parser;
@@ -36,6 +37,7 @@ struct EstimateOptions {
     std::string& phase = parser.value("--phase", "train");
     std::string& optimizer = parser.value("--optimizer");
     std::string& algorithm = parser.value("--algorithm", "direct");
+    std::string& threads = parser.value("--threads");
     std::string& tokens = parser.value("--tokens");
     std::string& sizes = parser.value("--size");
     std::string& images = parser.value("--images");
@@ -95,6 +97,7 @@ analysis::EstimateRequest request_of(const EstimateOptions& options, const std::
     request.passes = parse_enum<analysis::Passes>(options.phase);
     request.optimizer = optimizer_of(options);
     request.by_fastest_algorithm = is_by_fastest(options.algorithm);
+    if (!options.threads.empty()) request.threads = whole_number("--threads", options.threads, 1, most_roof_threads);
     request.devices = whole_number("--gpus", options.devices, 1, most_devices);
     request.link = options.link;
     request.sizes = sizes_of(options);
