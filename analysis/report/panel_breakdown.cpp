@@ -20,9 +20,11 @@ constexpr double row_height = 60;
 /// The CSS class of a segment.
 std::string class_of(const Segment& segment)
 {
-    return segment.is_phase || segment.name == "update"                              ? segment.name
-           : segment.name == outside_layers || segment.name == exposed_communication ? "rest"
-                                                                                     : "kind-" + segment.name;
+    return segment.is_phase || segment.name == "update" ? segment.name
+           : segment.name == outside_layers || segment.name == exposed_communication ||
+                   segment.name == waiting_for_processor
+               ? "rest"
+               : "kind-" + segment.name;
 }
 
 void draw_strip(Svg& svg, const std::vector<Segment>& segments, double step, double top)

@@ -22,8 +22,10 @@ class Action:
     known: str
 
 
-def outside(step):
-    return step.step.time - sum(layer.time for layer in step.layers) - float(step.row["exposed_median_s"] or 0)
+def waited(step, left):
+    """What other programs took of the step, of what is left of it."""
+    share, _ = busy_cost(step.row) if step.row.ranks == 1 else (None, None)
+    return max(0.0, min(left, (share or 0.0) * step.step.time))
 
 
 def times(step):
@@ -39,9 +41,11 @@ def times(step):
             unexplained += layer.time
     inside = sum(layer.time for layer in step.layers or [step.step])
     exposed, wait = (float(step.row[f"{name}_median_s"] or 0) for name in ("exposed", "data"))
+    left = max(0.0, step.step.time - inside - exposed)
+    at_rest = waited(step, left)
     levels = {level + (" or a nearer level" if 2 * of_nearer[level] > seconds else ""): seconds for level, seconds in levels.items()}
-    return {"compute": compute, "levels": levels, "unexplained": unexplained, "outside the layers": max(0.0, step.step.time - inside - exposed),
-            "communication": exposed, "waiting for data": wait, "all": max(step.step.time, inside) + wait}
+    return {"compute": compute, "levels": levels, "unexplained": unexplained, "outside the layers": left - at_rest,
+            "waiting for a processor": at_rest, "communication": exposed, "waiting for data": wait, "all": max(step.step.time, inside) + wait}
 
 
 def no_roof_binds(step):
@@ -121,7 +125,7 @@ def actions(step):
             of[2] |= step.bytes_may_be_more(layer)
     found += [Action(what, seconds, sense(higher, more), "analytic") for what, (seconds, higher, more) in by_kind.items()]
     if step.layers:
-        found.append(Action("less time outside the layers", outside(step), "up to", "measured"))
+        found.append(Action("less time outside the layers", times(step)["outside the layers"], "up to", "measured"))
     best = {}
     for other in step.study.steps:
         axis = differs_in(row, other.row)

@@ -170,7 +170,7 @@ def bar(cell):
     if record.get("time") is None or not any(shares):
         return cell.same("-")
     words, *widths = re.split(r" width:", cell.text)
-    cell.figures(*(share for share in (*shares, record["outside"], record["exposed_share"], record["waiting_share"]) if share), text=words)
+    cell.figures(*(share for share in (*shares, record["outside"], record["waited_share"], record["exposed_share"], record["waiting_share"]) if share), text=words)
     for shown, share in zip(widths, (*shares, 1 - record["inside"])):  # inside: also layers without a roof
         cell.figures(share, text=shown)
 

@@ -1,6 +1,7 @@
 """A results folder under the ceilings of a calibration: the figures that every output shows, each once, by docs/method.md."""
 
 import fitted
+from answer import waited
 from draws import deviations, shares_of_roofs
 from placing import PHASES, allowed, placed, rate
 from reading import Folder
@@ -175,7 +176,7 @@ class Step:
 
     def time_by_verdict(self):
         if not self.layers:  # unknown
-            return dict.fromkeys(("compute", "bandwidth", "unexplained", "inside", "outside", "exposed_share", "waiting_share"))
+            return dict.fromkeys(("compute", "bandwidth", "unexplained", "inside", "outside", "exposed_share", "waiting_share", "waited_share"))
         shares = {"compute": 0.0, "bandwidth": 0.0, "unexplained": 0.0}
         for layer in self.layers:
             if layer.verdict != "unknown":
@@ -183,8 +184,10 @@ class Step:
         # A layer without a roof is in no share, and not outside.
         inside = sum(layer.time for layer in self.layers)
         exposed, waiting = (float(self.row[f"{name}_median_s"] or 0) for name in ("exposed", "data"))
-        outside = None if inside > self.step.time else max(0.0, self.step.time - inside - exposed)
-        shares |= {"inside": inside, "outside": outside if any(shares.values()) else 0.0, "exposed_share": exposed, "waiting_share": waiting}
+        left = max(0.0, self.step.time - inside - exposed)
+        outside = None if inside > self.step.time else left - waited(self, left)
+        shares |= {"inside": inside, "outside": outside if any(shares.values()) else 0.0, "exposed_share": exposed, "waiting_share": waiting,
+                   "waited_share": waited(self, left)}
         return {name: None if seconds is None else seconds / (waiting + max(self.step.time, inside)) for name, seconds in shares.items()}
 
     def phase_seconds(self):
@@ -206,6 +209,9 @@ class Step:
             exposed = min(float(self.row["exposed_median_s"] or 0), max(0.0, rest))
             found += [(by, "exposed communication", exposed)] if exposed > 1e-9 * self.step.time else []
             rest -= exposed
+            at_rest = waited(self, rest)
+            found += [(by, "waiting for a processor", at_rest)] if at_rest > 1e-9 * self.step.time else []
+            rest -= at_rest
             found += [(by, "outside the layers", rest)] if rest > 1e-9 * self.step.time else []
         return found
 

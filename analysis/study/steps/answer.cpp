@@ -48,7 +48,8 @@ std::string headline_of(const StepTimes& times, const Measurement& row, bool no_
                                                       {times.communication, "communication"},
                                                       {times.data, "waiting for data"},
                                                       {times.unexplained, "unexplained"},
-                                                      {times.outside(), "outside the layers"}};
+                                                      {times.outside(), std::string(outside_layers)},
+                                                      {times.waited, std::string(waiting_for_processor)}};
     for (const auto& [level, seconds] : times.levels) {
         const auto of_nearer = times.of_nearer.find(level);
         const bool is_open = of_nearer != times.of_nearer.end() && of_nearer->second * 2 > seconds;
@@ -74,9 +75,7 @@ void add_losses(std::vector<Action>& actions, const Study& study, const Measurem
         bool bytes_may_be_more = false;
     };
     std::map<std::string, Loss> by_kind;
-    Seconds outside = row.seconds.median - row.exposed.median;
     for (const Placement* p : layers_of(study.placements, row)) {
-        outside = outside - p->seconds.median;
         if (p->binds.empty()) continue;
         const std::string phase = p->phase_name();
         Loss& loss = by_kind[p->kind == phase ? phase : p->kind + " " + phase];
@@ -87,7 +86,9 @@ void add_losses(std::vector<Action>& actions, const Study& study, const Measurem
     for (const auto& [what, loss] : by_kind)
         actions.push_back({what + " at its roofs", loss.seconds,
                            headroom_sense(loss.roof_may_be_higher, loss.bytes_may_be_more), "analytic"});
-    if (!row.parts.empty()) actions.push_back({"less time outside the layers", outside, "up to ", "measured"});
+    if (!row.parts.empty())
+        actions.push_back(
+            {"less time outside the layers", {step_times(study.placements, row).outside()}, "up to ", "measured"});
 }
 
 /// The axis in which alone two points differ; none if they differ in another way.

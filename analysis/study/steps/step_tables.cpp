@@ -92,7 +92,8 @@ Cell shares_bar(S s)
     for (const auto& [seconds, what] : {std::pair<double, std::string_view>{times.compute, "compute-bound"},
                                         {times.bandwidth, "bandwidth-bound"},
                                         {times.unexplained, "unexplained"},
-                                        {times.outside(), "outside the layers"},
+                                        {times.outside(), outside_layers},
+                                        {times.waited, waiting_for_processor},
                                         {times.communication, exposed_communication},
                                         {times.data, "waiting for data"}})
         if (seconds > 0)

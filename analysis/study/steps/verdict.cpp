@@ -80,6 +80,13 @@ std::string minute_of(const std::string& started)
     return started.substr(0, 10) + " " + started.substr(11, to_minute - 11) + " UTC";
 }
 
+/// What other programs took of the step, where it is known. Of several ranks it is not: they take processors from each other.
+double seconds_waited(const Measurement& row)
+{
+    const std::optional<BusyCost> cost = row.ranks() > 1 ? std::nullopt : busy_cost(row);
+    return cost ? cost->share * row.seconds.median.value : 0;
+}
+
 std::vector<Segment> with_rest(std::vector<Segment> segments, const Measurement& row)
 {
     const double step = row.seconds.median.value, rounding = 1e-9 * step;
@@ -88,7 +95,9 @@ std::vector<Segment> with_rest(std::vector<Segment> segments, const Measurement&
     if (sum <= 0) return {};
     const double exposed = std::clamp(row.exposed.median.value, 0.0, std::max(0.0, step - sum));
     if (exposed > rounding) segments.push_back({.name = std::string(exposed_communication), .seconds = exposed});
-    const double rest = step - sum - exposed;
+    const double waited = std::min(seconds_waited(row), step - sum - exposed);
+    if (waited > rounding) segments.push_back({.name = std::string(waiting_for_processor), .seconds = waited});
+    const double rest = step - sum - exposed - std::max(0.0, waited);
     if (rest > rounding) segments.push_back({.name = std::string(outside_layers), .seconds = rest});
     return segments;
 }
@@ -176,6 +185,7 @@ StepTimes step_times(std::span<const Placement> placements, const Measurement& r
          : bound == Bound::bandwidth ? times.bandwidth
                                      : times.unexplained) += seconds;
     }
+    times.waited = std::clamp(times.step - times.layers - times.communication, 0.0, seconds_waited(row));
     return times;
 }
 

@@ -27,9 +27,10 @@ struct StepTimes {
     double step = 0;
     double communication = 0;  ///< exposed
     double data = 0;           ///< the wait, which is not in `step`
+    double waited = 0;  ///< for a processor that others used; not in the layers' medians, which leave out what is rare
 
-    /// Neither in the layers nor exposed communication.
-    double outside() const { return std::max(0.0, step - layers - communication); }
+    /// Neither in the layers nor exposed communication, nor waiting for a processor.
+    double outside() const { return std::max(0.0, step - layers - communication - waited); }
     double all() const { return std::max(step, layers) + data; }
 };
 /// All zero for a row that was not measured.
@@ -67,8 +68,10 @@ std::string headroom_text(const Study& study, int n, int columns = 0);
 // The time of a step by phase and by kind of layer. Both are partitions: their parts add up to the step, or to more
 // if the layers, which are timed apart, took longer than it.
 
-/// The rest of the step, if there is any: of several ranks what the layers waited for, and what is then left.
+/// The rest of the step, if there is any: of several ranks what the layers waited for, on a busy machine what the threads waited for,
+/// and what is then left.
 inline constexpr std::string_view exposed_communication = "exposed communication";
+inline constexpr std::string_view waiting_for_processor = "waiting for a processor";
 inline constexpr std::string_view outside_layers = "outside the layers";
 
 struct Segment {

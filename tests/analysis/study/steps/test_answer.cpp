@@ -236,3 +236,22 @@ TEST_CASE("the breakdown has exposed communication apart from what is outside th
     CHECK(kinds_of(row).back().seconds == Approx(0.028));
     CHECK(answer({row}).headline == "communication-bound: 75% of the time is exposed communication");
 }
+
+TEST_CASE("time for which the threads waited for a processor is not outside the layers")
+{
+    Measurement row = step(10, 2);  // 12 ms of layers in 40 ms
+    row.host.waited = 0.6;          // 24 ms
+    const std::vector<Segment> kinds = kinds_of(row);
+    REQUIRE(kinds.size() == 4);
+    CHECK(kinds[2].name == "waiting for a processor");
+    CHECK(kinds[2].seconds == Approx(0.024));
+    CHECK(kinds[3].seconds == Approx(0.004));
+    const StepAnswer busy = answer({row});
+    CHECK(busy.headline == "mixed: 60% waiting for a processor, 25% compute, 10% outside the layers");
+    const auto action = [&](const std::string& what) { return std::ranges::find(busy.actions, what, &Action::what); };
+    CHECK(action("a quiet machine")->seconds.value == Approx(0.024));
+    CHECK(action("less time outside the layers")->seconds.value == Approx(0.004));
+    row.host.waited = 0.9;  // 36 ms, of which the layers had some
+    CHECK(kinds_of(row).back().name == "waiting for a processor");
+    CHECK(kinds_of(row).back().seconds == Approx(0.028));
+}
