@@ -53,6 +53,13 @@ class RealTraces(unittest.TestCase):
         self.assertEqual(6_006_026_832_832, found.rows[0].flops)
         self.assertIn("35.8 kFLOP in fp32", " ".join(found.remarks))
 
+    def test_products_that_ran_as_tf32_have_its_precision(self):
+        for name, precision in (("sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x16", "tf32"), ("ampere_sgemm_128x64_tn", "fp32"),
+                                ("void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_32x3_nt_align4>", "tf32")):
+            events = [{**one, "name": name} if one["cat"] == "kernel" else one for one in steps()]
+            row, = of_events(events).rows
+            self.assertEqual((precision, PRODUCT), (row.point["precision"], row.flops))
+
     def test_under_autocast_the_precision_is_that_of_the_operator_that_ran(self):
         row, = of_file("kineto_autocast.json.gz").rows
         self.assertEqual(("bf16", 2_588_672), (row.point["precision"], row.flops))
@@ -114,6 +121,12 @@ class Steps(unittest.TestCase):
             self.check_three(of_events([*steps(), *events[12:]]))
         for name in ("step {}", "Iteration {}", "iter: {}", "batch={}", "step[DECODE bs={}]", "Step {} / 3"):
             self.check_three(of_events(steps(name=name)))
+
+    def test_ranges_without_length_and_ranges_that_launched_nothing_are_no_steps(self):
+        for length in (0, 5):
+            empty = [event("user_annotation", f"step {number}", 1000 + 10 * number, length) for number in range(3)]
+            row, = of_events(empty + steps(name="part {}", first=2000)).rows
+            self.assertEqual(([2900 / 1e6 + (1000 - 0) / 1e6], 3 * PRODUCT), (row.times, row.flops))
 
     def test_a_step_within_a_step_is_none(self):
         inner = [event("user_annotation", f"step {k}", 1690000000000000 + 1000 * k + 300, 50) for k in range(3)]

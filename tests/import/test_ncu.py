@@ -44,7 +44,7 @@ class NsightCompute(unittest.TestCase):
 
     def test_encodings_and_programs_that_saved_it_again(self):
         text = table(rows())
-        for content in (text, "\ufeff" + text, text.encode("utf-16"), LOG + text, text.replace("\n", "\r\n"), table(rows(), csv.QUOTE_MINIMAL),
+        for content in (text, "\ufeff" + text, text.encode("utf-16"), text.encode("utf-16-be"), text.encode("utf-32"), LOG + text, text.replace("\n", "\r\n"), table(rows(), csv.QUOTE_MINIMAL),
                         table(rows(), csv.QUOTE_MINIMAL, delimiter=";"), table(rows(), csv.QUOTE_MINIMAL, delimiter="\t")):
             self.check(content)
         indexed = [[str(index), *line] for index, line in enumerate(rows())]

@@ -44,6 +44,13 @@ class PerfStat(unittest.TestCase):
         self.assertEqual(real.rows[0].times, [0.041112731])
         self.assertIn("not counted: instructions:u (<not supported>), cycles:u (<not supported>)", real.missing)
 
+    def test_any_text_separates_values_and_lines_of_metrics_alone_are_passed_over(self):
+        for by in "|@#^~:/! \t":
+            self.check(as_values(renamed("{}:u"), by))
+        for by in (", ", ";"):
+            alone = [by * fields + "25.3" + by + "%  tma_backend_bound\n" for fields in (6, 7)] + ["S0" + by + "1" + 6 * by + "nan" + by + "GHz\n"]
+            self.check(as_values(COUNTS, by) + "".join(alone))
+
     def test_user_and_kernel_apart_add_up_and_a_whole_goes_first(self):
         apart = [(f"{event}:{mode}", count, unit) for event, count, unit in COUNTS[1:5] for mode in "uk"]
         self.check(as_json([*apart, COUNTS[0], *COUNTS[5:]]), 2 * FLOPS)
@@ -128,6 +135,7 @@ class PerfStat(unittest.TestCase):
         two = "7,,cycles,500000,100.00,,\n"
         for text, sentence in ((text_of("perf_german.json"), "x:1: perf's numbers have decimal commas: run perf stat with LC_ALL=C"),
                                ("29622850;ns;duration_time;29622850;100,00;27,397;G/sec\n", "LC_ALL=C"),
+                               ("250,12;msec;task-clock;250120000;100,00;;\n", "x:1: perf's numbers have decimal commas"),
                                ("1,08,msec,task-clock,1081227,100,00,0,037,CPUs utilized\n", "LC_ALL=C"),
                                ("\n Performance counter stats for 'ls':\n\n  0.92 msec task-clock\n", "x:2: this is the text of `perf stat` for "
                                 "people; `perf stat -j -o FILE"), ("1.000120;7;;cycles;500000;100.00;;\n", "-I (intervals)"),

@@ -49,6 +49,8 @@ class KeyAverages(unittest.TestCase):
         for mark in ("    ", "# ", "[rank0]: ", "> ", "\t", "2026-11-28 10:00:00 | "):
             self.check(before(mark, printed()))
             self.check("loss 0.25\n" + before(mark, printed()) + "done\n")
+        lines = enumerate(printed().splitlines())
+        self.check("".join(f"2026-11-29T06:4{number % 10}:00.{number:07}Z {line}\n" for number, line in lines))  # a log of times
         self.check("INFO:root:" + printed())  # a logger's mark, on the first line alone
         self.check(before("[rank0]: ", printed()) + before("[rank1]: ", printed()))
         mixed = zip(before("[rank0]: ", printed()).splitlines(keepends=True), before("[rank1]: ", printed()).splitlines(keepends=True))

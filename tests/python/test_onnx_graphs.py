@@ -1,6 +1,7 @@
 """Graphs within the graph of an ONNX file: branches, loops, scans and functions."""
 
 import unittest
+import unittest.mock
 
 from test_onnx_reading import made, node, numbers, of_kind, read, weights
 
@@ -50,6 +51,19 @@ class WithinGraphs(unittest.TestCase):
         unknown = read(self.looped(None))
         self.assertEqual((0, 64, {"loop"}), (unknown.flops(), unknown.parameters, {made_of.name for made_of in unknown.unknown()} - {"at y"}))
         self.assertEqual((5 * one, []), (read(self.looped(None), trips=5).flops(), read(self.looped(None), trips=5).unknown()))
+
+    def test_a_loop_that_counts_to_its_own_end_is_walked_to_it(self):
+        body = self.body([node("MatMul", ["state", "w"], "next"), node("Less", ["k", "last"], "go")], ["k", "going", "state"], ["go", "next"])
+        for trips, runs in (("", 5), ("trips", 5), ("few", 3)):
+            loop = helper.make_node("Loop", [trips, "", "x"], ["y"], name="loop", body=body)
+            held = [weights("w", 8, 8), numbers("last", 4), numbers("trips", 2**63 - 1), numbers("few", 3)]
+            found = read(made([loop], held))
+            self.assertEqual((runs * 2 * 3 * 8 * 8 * 8, [], 64), (found.flops(), found.unknown(), found.parameters))
+        endless = self.body([node("MatMul", ["state", "w"], "next"), node("Less", ["zero", "last"], "go")], ["k", "going", "state"], ["go", "next"])
+        loop = helper.make_node("Loop", ["", "", "x"], ["y"], name="loop", body=endless)
+        with unittest.mock.patch("roof.onnx_reading.walk.MOST_ONE_BY_ONE", 100):
+            found = read(made([loop], [weights("w", 8, 8), numbers("last", 4), numbers("zero", 0)]))
+        self.assertEqual(["loop"], [one.name for one in found.unknown()])
 
     def test_a_loop_that_may_end_early_is_a_lower_bound(self):
         body = self.body([node("MatMul", ["state", "w"], "next"), node("ReduceSum", ["next"], "sum", keepdims=0),

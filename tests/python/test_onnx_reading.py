@@ -98,6 +98,19 @@ class ByHand(unittest.TestCase):
         self.assertEqual(2 * 6 * 36 * (3 * 8 + 2 * 8), attention.of_inputs.flops)
         self.assertEqual(2 * attention.forward.flops, of_kind(read(model, 2), "Attention").forward.flops)
 
+    def test_attention_of_many_sequences_takes_no_memory_for_each(self):
+        model = made([node("Attention", ["x", "x", "x"], "y")], [], (2**20, 4, 8), version=23)
+        self.assertEqual(4.0 * 2**20 * 4 * 4 * 8 * 2**10, read(model, 2**10).flops())
+
+    def test_convolutions_with_offsets_and_quantized_recurrent_layers(self):
+        offset = helper.make_tensor_value_info("o", TensorProto.FLOAT, ["batch", 18, 8, 8])
+        model = made([node("DeformConv", ["x", "w", "o"], "y", kernel_shape=[3, 3], pads=[1, 1, 1, 1])], [weights("w", 5, 3, 3, 3)], version=19,
+                     more=[offset])
+        self.assertEqual((2.0 * 5 * 27 * 64, []), (read(model).flops(), read(model).unknown()))
+        model = made([node("DynamicQuantizeLSTM", ["x", "w", "r"], "y", "com.microsoft", hidden_size=20, direction="forward")],
+                     [weights("w", 1, 12, 80, kind=TensorProto.INT8), weights("r", 1, 20, 80, kind=TensorProto.INT8)], (2, 12))
+        self.assertEqual((6 * 2.0 * 2 * 80 * 32, []), (read(model, 2, given={"batch": 6}).flops(), read(model, 2, given={"batch": 6}).unknown()))
+
     def test_a_window_of_grouped_queries_reaches_back_from_the_last(self):
         model = made([node("GroupQueryAttention", ["x", "x", "x"], "y", "com.microsoft", num_heads=2, kv_num_heads=2, local_window_size=3)], [],
                      [5, 16])

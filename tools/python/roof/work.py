@@ -200,16 +200,16 @@ def attention(name: str, given: Dict[str, Any], out: Any) -> Work:
     begins = [first_of(given, f"cum_seq_{one}", f"cu_seqlens_{one}") for one in "qk"]
     tokens_first = "scaled_dot" not in name and "cudnn" not in name or begins[0] is not None
     tokens, heads = (-3, -2) if tokens_first else (-2, -3)
-    lengths = [(q.shape[tokens], k.shape[tokens])] * math.prod(q.shape[:-3])
+    each, lengths = q.shape[heads] * math.prod(q.shape[:-3]), [(q.shape[tokens], k.shape[tokens])]
     if begins[0] is not None:
-        lengths = list(zip(*((one[1:] - one[:-1]).tolist() for one in begins)))
+        each, lengths = q.shape[heads], list(zip(*((one[1:] - one[:-1]).tolist() for one in begins)))
     left, right, to_last = _band(name, given)
-    pairs = q.shape[heads] * sum(a * b for a, b in lengths)
+    pairs = each * sum(a * b for a, b in lengths)
     of_one = getattr(mask, KEPT, given.get("kept"))
     if of_one is not None:
-        kept = q.shape[heads] * len(lengths) * of_one
+        kept = each * len(lengths) * of_one
     else:
-        kept = q.shape[heads] * sum(pairs_kept(a, b, left, right, b - a if to_last else 0) for a, b in lengths)
+        kept = each * sum(pairs_kept(a, b, left, right, b - a if to_last else 0) for a, b in lengths)
     per_pair = 2.0 * (q.shape[-1] + v.shape[-1] if gradient is None else 3 * q.shape[-1] + 2 * v.shape[-1])
     results = tensors_in(out)[:1 if gradient is None else 3] or [q]
     reread = [] if gradient is None else [gradient, given.get("out")]  # the result: rows of its product with the gradient

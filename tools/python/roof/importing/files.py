@@ -1,9 +1,9 @@
 """Files to import: their bytes whatever the encoding, their format by the first of them, and the name of what cannot be read."""
 
-import codecs
 import gzip
 import importlib
 import io
+import json
 import re
 import zlib
 from pathlib import Path
@@ -17,7 +17,6 @@ READERS = ("nsight_systems", "perf_stat", "nsight_compute", "likwid", "ert_roofl
 
 HEAD = 64 << 10
 LARGEST_TEXT = 1 << 28  #: of files that are read at once
-MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 CUT_OFF = "the compressed file is damaged or cut off"
 DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
 SQLITE = b"SQLite format 3\0"
@@ -28,14 +27,24 @@ FOREIGN = ((b"", (".nsys-rep", ".qdrep"), "a report of Nsight Systems", "nsys ex
            (b"PERFILE2", ("perf.data",), "a recording of `perf record`, which has samples and no counts", "perf stat -j -o FILE.json PROGRAM"),
            (b"", (".pftrace", ".perfetto-trace"), "a trace of Perfetto", "torch.profiler's export_chrome_trace() is read"),
            (b"PK\x03\x04", (".zip",), "a zip archive", "unzip {}"), (b"BZh", (".bz2",), "compressed by bzip2", "bunzip2 {}"),
-           (b"\xfd7zXZ\0", (".xz",), "compressed by xz", "unxz {}"), (b"\x28\xb5\x2f\xfd", (".zst",), "compressed by zstd", "unzstd {}"))
+           (b"\xfd7zXZ\0", (".xz",), "compressed by xz", "unxz {}"), (b"\x28\xb5\x2f\xfd", (".zst",), "compressed by zstd", "unzstd {}"),
+           (b"\x04\x22\x4d\x18", (".lz4",), "compressed by lz4", "unlz4 {}"), (b"7z\xbc\xaf", (".7z",), "a 7z archive", "7z x {}"),
+           (b"", (".tar", ".tgz", ".tar.gz"), "an archive of files", "tar xf {}"),
+           *((begin, ends, f"a table in {what}, as `nsys export` writes it", "nsys export --type sqlite REPORT.nsys-rep")
+             for begin, ends, what in ((b"\x89HDF", (".h5", ".hdf"), "HDF5"), (b"PAR1", (".parquet",), "Parquet"),
+                                       (b"ARROW1", (".arrow",), "Arrow"))))
 #: Texts of programs whose counts or times another command writes: a part of a line, what they are, and the command.
 TEXTS = ((r"^==\d+== (?:NVPROF is profiling|Profiling (?:application|result))", "a text of nvprof",
           "nsys profile --trace=cuda,nvtx PROGRAM, then nsys export --type sqlite"),
          (r'^ *"?Time ?\(%\)"?[ ,]', "a summary of `nsys stats`", "nsys export --type sqlite REPORT.nsys-rep"),
          (r"^# (?:To display the perf\.data header|Samples: |Overhead )", "the text of `perf report`, which has no counts",
           "perf stat -j -o FILE.json PROGRAM"),
-         (r'^"?(?:Index|Kind)"?,.*(?:KernelName|Kernel_Name)', "a table of rocprof", "torch.profiler's export_chrome_trace()"))
+         (r'^"?(?:Index|Kind)"?,.*(?:KernelName|Kernel_Name)|^"?Name"?,"?Calls"?,"?TotalDuration', "a table of rocprof",
+          "torch.profiler's export_chrome_trace()"),
+         (r'^\{"(?:Type|data)":.*\n\{"', "an export of Nsight Systems in lines of JSON", "nsys export --type sqlite REPORT.nsys-rep"),
+         (r"^[^\n]{0,100}\0{9}[^\n]*ustar", "an archive of files", "the one that `tar xf` takes out of it"),
+         (r"^version https://git-lfs", "a pointer of Git LFS", "the one that `git lfs pull` puts in its place"),
+         (r"(?i)\A\s*<(?:!doctype )?html", "a page of the Web", "the one that the page offers"))
 KNOWN = ("Nsight Compute's CSV, Nsight Systems' SQLite export, PyTorch's trace and its table of operators, "
          "`perf stat -j` and `-x`, likwid-perfctr's CSV, the Empirical Roofline Tool's roofline.json")
 
@@ -63,9 +72,8 @@ class Source:
         except DAMAGED:
             file.close()
             raise InputError(f"{self.name}: {CUT_OFF}") from None
-        encoding = next((name for mark, name in MARKS if first.startswith(mark)), "utf-8")
         file.seek(0)
-        return io.TextIOWrapper(file, encoding, "replace", newline="")
+        return io.TextIOWrapper(file, json.detect_encoding(first), "replace", newline="")
 
     def read(self, stream: TextIO, length: int) -> str:
         """The next characters of a stream; empty at its end. Raises InputError."""

@@ -1,5 +1,5 @@
 """PyTorch's table of operators: key_averages().table(), printed into a file. Groups of dashes mark the columns; what precedes them in their line
-(blanks of a notebook, "# ", "[rank0]: ") precedes every line of the table. The time of an operator is its own, without those that it calls, so that
+(blanks of a notebook, "# ", "[rank0]: ", times) precedes every line of the table. The time of an operator is its own, without those that it calls, so that
 the times add up; on a GPU it is the GPU's. Each table is a row."""
 
 import re
@@ -31,7 +31,12 @@ def ruler(line: str) -> Optional[str]:
     rest = line[len(line.rstrip("- ")):]
     groups = rest[max(0, rest.find("---")):].split()
     is_ruler = len(groups) > 1 and min(map(len, groups)) > 2
-    return line[:len(line) - len(rest)] + rest[:rest.find("---")] if is_ruler else None
+    return without_times(line[:len(line) - len(rest)] + rest[:rest.find("---")]) if is_ruler else None
+
+
+def without_times(text: str) -> str:
+    """Those of a log differ from line to line."""
+    return re.sub("[0-9]+(?:[-:.,T][0-9]+)+", lambda time: "0" * len(time[0]), text)
 
 
 def reads(path: Path, head: bytes) -> bool:
@@ -81,7 +86,8 @@ def tables_in(source: Source) -> List[Table]:
     if len(befores) > MOST:
         raise InputError(f"{source.name}: more than {MOST} different texts precede its lines of dashes")
     for before in befores:
-        own = [(number, line[len(before):]) for number, line in lines if line.startswith(before)]
+        own = [(number, line[len(before):]) for number, line in lines
+               if without_times(line[:len(before)]) == before]
         starts = [at for at, (number, _) in enumerate(own[:-1]) if number in headings and ruler(own[at + 1][1]) == ""]
         found.update({own[at][0]: Table(source.name, own[at:end]) for at, end in zip(starts, [*starts[1:], len(own)])})
     if headings - found.keys():

@@ -1,5 +1,6 @@
 """PyTorch's operators in a trace: which layer, phase and step a call belongs to, its FLOPs, and what has no formula."""
 
+import re
 import statistics
 from bisect import bisect_right
 from collections import Counter as Tally
@@ -18,6 +19,8 @@ SMALLEST = 0.01  #: share of the time from which an operator without a formula i
 MASK = "attention is counted in full where the trace does not tell its mask"
 COMPILING = "(dynamo_timed)"  #: in names of ranges in which PyTorch traces a model, whose operators do not run
 OUTSIDE = "kernels outside operators"
+#: Names of kernels that multiply numbers of fp32 as TF32: their operators have fp32, too.
+TF32 = re.compile(r"tf32|_s1688(gemm|fprop|dgrad|wgrad)", re.IGNORECASE)
 
 
 class Span(NamedTuple):
@@ -130,7 +133,8 @@ class Operators:
             if unit is not None:
                 unit.devices.add(record.device)  # type: ignore[attr-defined]
             if isinstance(record, Kernel):
-                # type: ignore[attr-defined]
+                if unit is not None and unit.precision == "fp32" and TF32.search(record.name):  # type: ignore[attr-defined]
+                    unit.precision = "tf32"
                 record_name = name if name else record.name if is_known(record.name) else OUTSIDE
                 self.add_unknown(record.device, record_name, unit, record.duration)  # type: ignore[attr-defined]
 

@@ -4,6 +4,7 @@ and a modifier or a PMU in its name: `EVENT:u`, `cpu/EVENT/u`, `cpu_core/EVENT/`
 import json
 import re
 from collections import defaultdict
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -16,9 +17,11 @@ from roof.importing.quantities import shown
 AGGREGATED = ("cpu", "core", "socket", "die", "cluster", "cache", "node", "thread")
 LONGEST = 1 << 16  #: characters of a line
 #: [time] [core, number of processors] value, unit, event, [with -r: their scatter in %,] run time, percent …
-FIELDS = (r"(?:(?P<interval> *[0-9]+\.[0-9]+)S)?(?:(?P<cpu>[^S\"]*)S(?:[0-9]+S)?)??(?P<value>[0-9.]+|<[a-z ]+>)S"
+#: The separator S is what stands around the unit, so that it is found first; C: the decimal commas of some languages.
+FIELDS = (r"(?:(?P<interval> *[0-9]+\.[0-9]+)S)?(?:(?P<cpu>(?:(?!S)[^\"])*)S(?:[0-9]+S)?)??(?P<value>[0-9.C]+|<[a-z ]+>)S"
           r"(?P<unit>[A-Za-z/%]*)S(?P<event>[A-Za-z][^\"]*?)S(?:[0-9.]{1,9}%S)?[0-9]+S(?P<share>[0-9]+[.,][0-9]{2})(?:S|$)")
-SEPARATED = [re.compile(FIELDS.replace("S", re.escape(separator))) for separator in (",", ";", "\t", "|", " ")]
+SEPARATOR = re.compile(r'(?<=[0-9.>])([^\w.<>"%]{1,3}?)[A-Za-z/%]*\1[A-Za-z]')
+METRIC = re.compile(r'.{0,40}?([^\w.<>"%]{1,3}?)\1{3,}(?:-?[0-9]+[.,][0-9]+|-?nan)?\1')  #: one alone, behind empty fields
 FOR_PEOPLE = "Performance counter stats for"
 ADVICE = "`perf stat -j -o FILE -e duration_time,… PROGRAM` writes a file that can be read"
 
@@ -33,6 +36,11 @@ MEMORY = re.compile(r"(.*)_SCH([01])\.(RD|WR|ALL)|(UNC_MC)([01])_(RD|WR)CAS_COUN
 WAYS = {"READ": "RD", "WRITE": "WR", "TOTAL": "ALL"}
 
 
+@lru_cache(maxsize=64)
+def fields_by(separator: str) -> Any:
+    return re.compile(FIELDS.replace("S", re.escape(separator)).replace("C", "," * (separator != ",")))
+
+
 def parsed(line: str) -> Optional[Dict[str, Any]]:
     """The line as one of -j; None for others."""
     if line.startswith("{"):
@@ -41,7 +49,8 @@ def parsed(line: str) -> Optional[Dict[str, Any]]:
         except ValueError:
             return None
         return found if isinstance(found, dict) else None
-    match = next(filter(None, (pattern.match(line) for pattern in SEPARATED)), None)
+    by = SEPARATOR.search(line)
+    match = fields_by(by[1]).match(line) if by else None
     cells = {key: cell for key, cell in match.groupdict().items() if cell is not None} if match else None
     return {**cells, "counter-value": cells["value"], "pcnt-running": cells["share"]} if cells else None
 
@@ -68,6 +77,8 @@ class Events:
             raise InputError(f"{source.name}: no event was counted")
 
     def add(self, line: str, where: str) -> None:
+        if METRIC.match(line):
+            return
         of = parsed(line) if len(line) <= LONGEST else None
         if "," in str((of or {}).get("share")) or (of is None and re.match(r"\{.*: *\"?[0-9]+,[0-9]", line[:LONGEST])):
             raise InputError(f"{where}: perf's numbers have decimal commas: run perf stat with LC_ALL=C")

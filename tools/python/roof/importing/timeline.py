@@ -58,7 +58,7 @@ def mark_ranges(ranges: List[Range]) -> List[Range]:
     kept: List[Range] = []
     for one in steps:
         within = kept and one.start + one.duration <= kept[-1].start + kept[-1].duration
-        if within or by_profiler and not one.name.startswith("ProfilerStep"):
+        if within or not one.duration or by_profiler and not one.name.startswith("ProfilerStep"):
             one.kind = "nvtx"
         else:
             kept.append(one)
@@ -66,11 +66,12 @@ def mark_ranges(ranges: List[Range]) -> List[Range]:
 
 
 def whole_steps(steps: List[Range], starts: List[int]) -> List[Range]:
-    """Without the steps that were cut off, which have less than half of the most calls. `starts`: of the calls, sorted."""
+    """Without the steps that were cut off, which have less than half of the most calls, and without those that have none though
+    the process made some. `starts`: of the calls, sorted."""
     calls = [bisect_left(starts, step.start + step.duration) - bisect_left(starts, step.start) for step in steps]
     most = max(calls, default=0)
     for step, count in zip(steps, calls):
-        if 2 * count < most:
+        if 2 * count < most or starts and not count:
             step.kind = "nvtx"
     return [step for step in steps if step.kind == "step"]
 

@@ -39,6 +39,15 @@ def truth(value: Optional[Value]) -> Optional[bool]:
     return None if value is None or value.numbers is None or value.numbers.size != 1 else bool(value.numbers.ravel()[0])
 
 
+def ends_itself(body: Any) -> bool:
+    """Whether a loop's body computes the condition on which it goes on, and does not pass on the one that it gets."""
+    name, passed_on = body.output[0].name if body.output else "", {one.output[0]: one.input[0] for one in body.node
+                                                                   if one.op_type == "Identity" and one.input and one.output}
+    for _ in body.node:
+        name = passed_on.get(name, name)
+    return any(name in one.output for one in body.node)
+
+
 def attributes_of(node: Any) -> Given:
     """Attributes by name, without graphs; of tensors only the value that a constant is filled with."""
     try:

@@ -37,7 +37,7 @@ SUMS = REDUCTIONS | set(
     """ArgMax ArgMin AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool LpPool MaxPool QLinearAveragePool
     QLinearGlobalAveragePool QLinearReduceMean TopK""".split()
 )
-CONVOLUTIONS = {"Conv", "ConvInteger", "ConvTranspose", "FusedConv", "QLinearConv"}
+CONVOLUTIONS = {"Conv", "ConvInteger", "ConvTranspose", "DeformConv", "FusedConv", "QLinearConv"}
 GEMMS = {"FusedGemm", "Gemm", "QGemm"}
 MATRIX_PRODUCTS = set("DynamicQuantizeMatMul FusedMatMul GemmFastGelu MatMul MatMulInteger MatMulIntegerToFloat QLinearMatMul".split())
 PACKED = {"MatMulNBits", "MatMulBnb4", "MatMulFpQ4"}  #: their second input holds K x N weights

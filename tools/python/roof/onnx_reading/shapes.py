@@ -15,7 +15,7 @@ Found = List[Tuple[int, Shape]]  #: type and shape of each result; (0, None) whe
 MOST_OF_A_WINDOW = 1 << 16
 SAME_SHAPE = (LIKE_FIRST | NORMS | {"Cast", "CastLike", "ReverseSequence", "ScatterElements", "ScatterND", "Trilu", "MoE", "QMoE"})
 #: Operators with the shapes of another.
-AS = {**dict.fromkeys(("FusedConv", "QLinearConv", "ConvInteger"), "Conv"), **dict.fromkeys(("FusedGemm", "QGemm"), "Gemm"),
+AS = {**dict.fromkeys(("FusedConv", "QLinearConv", "ConvInteger", "DeformConv"), "Conv"), **dict.fromkeys(("FusedGemm", "QGemm"), "Gemm"),
       **dict.fromkeys(("MatMulInteger", "QLinearMatMul", "DynamicQuantizeMatMul", "MatMulIntegerToFloat", "GemmFastGelu"), "MatMul"),
       **dict.fromkeys(("QLinearAdd", "QLinearMul", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BiasAdd"), "Add"), "QLinearConcat": "Concat",
       "QLinearAveragePool": "AveragePool", "QLinearGlobalAveragePool": "GlobalAveragePool", "QLinearReduceMean": "ReduceMean"}
@@ -145,6 +145,7 @@ RULES: Dict[str, Callable[..., Any]] = {
     **dict.fromkeys(REDUCTIONS, reduced), **dict.fromkeys(SAME_SHAPE, lambda given, x, *_: x.shape),
     **dict.fromkeys(("MatMulNBits", "MatMulBnb4", "MatMulFpQ4"), lambda given, x, *_: (*x.shape[:-1], given["N"])),
     **dict.fromkeys(("ReorderInput", "ReorderOutput"), lambda given, x, *_: (x.shape[0], given.get("channels", x.shape[1]), *x.shape[2:])),
+    "DynamicQuantizeLSTM": lambda given, x, w, *_: (x.shape[0], w.shape[0], x.shape[1], given["hidden_size"]),
     "GatherBlockQuantized": lambda given, table, places, *_: (*places.shape, table.shape[-1]),
     "EmbedLayerNormalization": lambda given, places, _, table, *__: (*places.shape, table.shape[-1]),
     **dict.fromkeys(("com.microsoft.Attention", "QAttention"),

@@ -9,7 +9,8 @@ from onnx import helper, numpy_helper
 
 from roof.errors import InputError
 from roof.onnx_reading.folding import MOST_NUMBERS, TYPES, numbers_of
-from roof.onnx_reading.nodes import Versions, agreed, attributes_of, needed, truth, versions_of, with_attributes
+from roof.onnx_reading.nodes import (Versions, agreed, attributes_of, ends_itself, needed, truth, versions_of,
+                                     with_attributes)
 from roof.onnx_reading.operators import (COUNTED_INPUTS, KNOWN, MOVES, PACKED, PRODUCTS, RECURRENT, VIEWS, Given, Operator, count)
 from roof.onnx_reading.shapes import Refused, Shapes, shape_in
 from roof.onnx_reading.values import BOOL, BYTES, FLOATS, INT32, INT64, NARROW, Shape, Unknown, Value, text
@@ -236,8 +237,9 @@ class Walk:
         limit, states = inputs[0], [one or Value() for one in inputs[2:]]
         trips = (None if limit is None or limit.numbers is None or limit.numbers.size != 1 else max(0, int(limit.numbers.ravel()[0])))
         begins = True if inputs[1] is None else truth(inputs[1])
-        trips = 0 if begins is False else trips if begins else None
-        one_by_one = trips is not None and trips * max(1, len(graphs["body"].node)) <= MOST_ONE_BY_ONE
+        most, computes_end = MOST_ONE_BY_ONE // max(1, len(graphs["body"].node)), ends_itself(graphs["body"])
+        trips = 0 if begins is False else 2**63 if begins and limit is None and computes_end else trips if begins else None
+        one_by_one = trips is not None and (trips <= most or computes_end)
         total: Dict[str, Operator] = {}
         done = 0
         while True:
@@ -245,13 +247,13 @@ class Walk:
             outputs, walked = self._body(graphs["body"], [number, going, *states], scope, versions, made.name)
             goes_on, after, scans = (truth(outputs[0] if outputs else None), outputs[1 : len(states) + 1], outputs[len(states) + 1 :])
             is_same = [one.shape for one in states] == [one.shape for one in after]
-            states = (states if trips == 0 else after if goes_on and (one_by_one or is_same) else [agreed(*pair) for pair in zip(states, after)])
+            states = (states if trips == 0 else after if goes_on is not None and (one_by_one or is_same) else [agreed(*pair) for pair in zip(states, after)])
             repeats = (trips if not one_by_one and goes_on and is_same and trips is not None else 0 if trips in (0, None) else 1)
             done = done + repeats
             for one in walked:
                 one = one if repeats == 1 else one.times(repeats)
                 total[one.name] = total[one.name].__iadd__(one) if one.name in total else one
-            if goes_on is None and trips != 0 or done != trips and not one_by_one:
+            if goes_on is None and trips != 0 or done != trips and not one_by_one or goes_on and most < done < (trips or 0):
                 made.unknown = ITERATIONS
                 self.operators.append(made)
             if made.unknown or goes_on is False or done >= (trips or 0):
