@@ -160,6 +160,7 @@ def inputs_of(made: Loaded, config: Any, batch: int, tokens: Optional[int]) -> D
         names.append("decoder_input_ids")
     if not made.model.can_generate() and one(None, "vision_config", "audio_config") is not None:
         names += [name for name in ("input_ids", "pixel_values", "input_features") if name in accepted and name != main]
+    names += [name for name, one in accepted.items() if one.default is one.empty and name in extents and name not in names]
     unknown = [name for name in names if name not in extents]
     if unknown:
         raise InputError(f"{type(made.model).__name__} reads '{unknown[0]}', whose extents are not known here: call "

@@ -9,6 +9,7 @@ from roof.onnx_reading.operators import Given
 from roof.onnx_reading.shapes import Refused
 from roof.onnx_reading.values import Value
 
+COUNTS = ("K", "N", "group", "hidden_size", "kv_num_heads", "num_heads", "q_num_heads")  #: attributes above 0
 Versions = Dict[str, int]  #: of the sets of operators, by domain
 
 
@@ -53,9 +54,12 @@ def attributes_of(node: Any) -> Given:
     try:
         given = {a.name: helper.get_attribute_value(a) for a in node.attribute if a.type in (1, 2, 3, 6, 7, 8)}
         given.update((a.name, numpy_helper.to_array(a.t)) for a in node.attribute if a.name == "value" and a.type == 4)
-        return given
+        wrong = [name for name in COUNTS if not 0 < given.get(name, 1) < 1 << 31]
     except (ArithmeticError, KeyError, TypeError, ValueError):
         raise Refused("has an attribute that cannot be read") from None
+    if wrong:
+        raise Refused(f"has a {wrong[0]} of {given[wrong[0]]}")
+    return given
 
 
 def with_attributes(node: Any, passed: Optional[Dict[str, Any]]) -> Any:
