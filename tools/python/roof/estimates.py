@@ -1,7 +1,7 @@
 """Medians with distribution-free 95% intervals, as roof computes them (ert/base/estimate.hpp)."""
 
 import statistics
-from typing import NamedTuple, Sequence
+from typing import Dict, NamedTuple, Sequence, Union
 
 
 class Estimate(NamedTuple):
@@ -30,3 +30,8 @@ def estimate(values: Sequence[float]) -> Estimate:
     ordered = sorted(values)
     low, high = interval_indices(len(ordered))
     return Estimate(statistics.median(ordered), ordered[low], ordered[high], len(ordered))
+
+
+def columns(name: str, seconds: Sequence[float]) -> Dict[str, Union[str, float]]:
+    """The three columns of a time in a results folder; empty cells where none is known."""
+    return dict(zip((f"{name}_{end}_s" for end in ("median", "low", "high")), estimate(seconds)[:3] if seconds else ("", "", "")))

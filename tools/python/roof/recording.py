@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 from roof import folder as results
 from roof.clocks import CpuClock, CudaClock
-from roof.estimates import Estimate, estimate
+from roof.estimates import Estimate, columns, estimate
 from roof.host import throttling_between, use_between
 from roof.machine import describe
 from roof.recorder import COMPILED, Recorder
@@ -266,8 +266,3 @@ def layer_row(recording: Recording, recorder: Recorder, key: Key) -> results.Row
             **columns("time", [step.seconds.get(key, 0.0) for step in recording.steps]), "samples": len(recording.steps), "flops": work.flops,
             "executed_flops": executed(work.flops, work), "compulsory_bytes": work.compulsory, "no_reuse_bytes": work.no_reuse,
             "work_known": "analytic", "implementation": made if kernels else "PyTorch"}
-
-
-def columns(name: str, seconds: List[float]) -> Dict[str, float]:
-    value = estimate(seconds)
-    return {f"{name}_median_s": value.median, f"{name}_low_s": value.low, f"{name}_high_s": value.high}

@@ -12,7 +12,7 @@ sparse matrix has two FLOPs for each of its nonzeros and each column of the othe
 import math
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Set
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 
 @dataclass
@@ -40,6 +40,27 @@ class Work:
 
     def times(self, factor: float) -> "Work":
         return Work(**{one.name: self.uncounted if one.name == "uncounted" else factor * getattr(self, one.name) for one in fields(self)})
+
+
+class Shape:
+    """Extents and bytes of an element, in place of a tensor in the formulas."""
+
+    layout = "strided"
+
+    def __init__(self, shape: Sequence[int], size: float) -> None:
+        self.shape, self.size = tuple(shape), size
+
+    def dim(self) -> int:
+        return len(self.shape)
+
+    def numel(self) -> int:
+        return math.prod(self.shape)
+
+    def element_size(self) -> float:
+        return self.size
+
+    def stride(self) -> Tuple[int, ...]:
+        return (1,) * len(self.shape)
 
 
 def elementwise(flops: float, moved: float) -> Work:

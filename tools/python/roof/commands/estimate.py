@@ -58,7 +58,7 @@ def main(arguments: List[str]) -> int:
 def estimated_by_operators(given: argparse.Namespace, batch: int) -> Any:
     """Of an ONNX file. Raises Missing without the library onnx."""
     require("onnx", "onnx")
-    from roof.onnx_reading.record import estimated
+    from roof.onnx_reading.network import estimated
 
     sizes = {**given.sizes, **({"tokens": given.tokens} if given.tokens else {})}
     return estimated(given.model, batch, sizes, given.precision, given.phase, given.optimizer)

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Sequence
 
 from roof import folder
 from roof.errors import InputError
-from roof.estimates import estimate
+from roof.estimates import columns
 from roof.importing import RECORDS, Imported, Layer, Row
 from roof.texts import printable
 
@@ -15,11 +15,6 @@ AXES = ("model", "operation", "precision", "path")  #: in the order of the colum
 
 def identity(row: Row) -> str:
     return folder.identity("import", row.device, {axis: row.point.get(axis, "") for axis in AXES})
-
-
-def spread(name: str, seconds: Sequence[float]) -> folder.Row:
-    """Three columns; empty cells where no time is known."""
-    return dict(zip((f"{name}_{end}_s" for end in ("median", "low", "high")), estimate(seconds)[:3] if seconds else ("", "", "")))
 
 
 def work_of(part: Any, known: str) -> folder.Row:
@@ -31,15 +26,15 @@ def measurement(row: Row, imported: Imported) -> folder.Row:
     remarks = [f"imported from {imported.format}", *(f"missing: {one}" for one in imported.missing), *imported.remarks]
     cells: folder.Row = {"id": identity(row), "bench": "import", "role": row.role, "device": row.device}
     cells.update({axis: row.point.get(axis, "") for axis in AXES})
-    cells.update({"status": "ok", **spread("launch", row.times), "samples": len(row.times), "discarded": 0})
+    cells.update({"status": "ok", **columns("launch", row.times), "samples": len(row.times), "discarded": 0})
     for phase in ("data", "forward", "backward", "update"):
-        cells.update(spread(phase, row.phases.get(phase, [])))
+        cells.update(columns(phase, row.phases.get(phase, [])))
     cells.update({**work_of(row, row.known), "flops_at_least": "1" if row.at_least else ""})
     return {**cells, "time_known": "measured", "remarks": "; ".join(remarks)}
 
 
 def layer_cells(layer: Layer, known: str) -> folder.Row:
-    return {"layer": layer.name, "kind": layer.kind, "phase": layer.phase, **spread("time", layer.times), "samples": len(layer.times),
+    return {"layer": layer.name, "kind": layer.kind, "phase": layer.phase, **columns("time", layer.times), "samples": len(layer.times),
             **work_of(layer, known)}
 
 

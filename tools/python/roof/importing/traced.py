@@ -1,13 +1,12 @@
 """The work of operators in a trace, which has the shapes and values of their inputs, by the formulas of roof.work."""
 
 import json
-import math
 import re
 from functools import lru_cache
 from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 from roof import work
-from roof.work import Work
+from roof.work import Shape, Work
 
 #: Types of elements as traces name them, without "c10::": precision and bytes.
 TYPES = {"float": ("fp32", 4), "double": ("fp64", 8), "Half": ("fp16", 2), "BFloat16": ("bf16", 2), "signed char": ("int8", 1),
@@ -30,27 +29,6 @@ ATTENTION = {"_scaled_dot_product_flash_attention_for_cpu": (0, 5, 4, -1), "_sca
              "_flash_attn_forward": (0, -1, 5, -1), "_flash_attn_backward": (1, -1, 11, -1)}
 LARGEST = 2**40  #: an extent
 MOST_TOKENS = 2**20  #: and windows of a convolution
-
-
-class Shape:
-    """What a trace tells of a tensor; in place of one in the formulas."""
-
-    layout = "strided"
-
-    def __init__(self, shape: Sequence[int], size: int) -> None:
-        self.shape, self.size = tuple(shape), size
-
-    def dim(self) -> int:
-        return len(self.shape)
-
-    def numel(self) -> int:
-        return math.prod(self.shape)
-
-    def element_size(self) -> int:
-        return self.size
-
-    def stride(self) -> Tuple[int, ...]:
-        return (1,) * len(self.shape)
 
 
 class Traced(NamedTuple):

@@ -10,59 +10,40 @@ from roof.work import Work
 
 Given = Dict[str, Any]  #: attributes by name
 VIEWS = set("Flatten Identity Optional OptionalGetElement ReorderInput ReorderOutput Reshape Squeeze Unsqueeze".split())
-MOVES = set("""BitCast Cast CastLike CenterCropPad Col2Im Compress Concat ConstantOfShape DepthToSpace Expand EyeLike
-    Gather GatherBlockQuantized GatherElements GatherND GridSample NonZero OneHot Pad QLinearConcat
+MOVES = set("""BitCast Cast CastLike CenterCropPad Col2Im Compress Concat ConstantOfShape DepthToSpace Expand
+    EyeLike Gather GatherBlockQuantized GatherElements GatherND GridSample NonZero OneHot Pad QLinearConcat
     RandomNormal RandomUniform Range Resize ReverseSequence Scatter ScatterElements ScatterND Shape Size Slice
     SpaceToDepth Split Tile Transpose Trilu Unique Upsample Where""".split())
 #: One FLOP for each value: of the shape of the first input; and of a shape that follows from several.
-LIKE_FIRST = set("""Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BiasGelu BitwiseNot Ceil Celu Clip Cos Cosh CumSum
-    DequantizeLinear Dropout Elu Erf Exp FastGelu Floor Gelu HardSigmoid HardSwish Hardmax IsInf IsNaN
+LIKE_FIRST = set("""Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BiasGelu BitwiseNot Ceil Celu Clip Cos Cosh
+    CumSum DequantizeLinear Dropout Elu Erf Exp FastGelu Floor Gelu HardSigmoid HardSwish Hardmax IsInf IsNaN
     LeakyRelu Log Mish Neg Not QLinearLeakyRelu QLinearSigmoid QuantizeLinear QuickGelu RandomNormalLike
     RandomUniformLike Reciprocal Relu RotaryEmbedding Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign
     Sqrt Swish Tan Tanh ThresholdedRelu""".split())
-JOINED = set(
-    """Add And BiasAdd BiasSplitGelu BitShift BitwiseAnd BitwiseOr BitwiseXor Div DynamicQuantizeLinear Equal
-    Greater GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or PRelu Pow QLinearAdd QLinearMul
-    Sub Sum Xor""".split()
-)
-NORMS = set(
-    """BatchNormalization BiasSoftmax EmbedLayerNormalization GroupNorm GroupNormalization InstanceNormalization
-    LRN LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization QLinearSoftmax RMSNormalization
-    SimplifiedLayerNormalization SkipGroupNorm SkipLayerNormalization SkipSimplifiedLayerNormalization
-    Softmax""".split()
-)
+JOINED = set("""Add And BiasAdd BiasSplitGelu BitShift BitwiseAnd BitwiseOr BitwiseXor Div
+    DynamicQuantizeLinear Equal Greater GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or PRelu Pow
+    QLinearAdd QLinearMul Sub Sum Xor""".split())
+NORMS = set("""BatchNormalization BiasSoftmax EmbedLayerNormalization GroupNorm GroupNormalization
+    InstanceNormalization LRN LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization
+    QLinearSoftmax RMSNormalization SimplifiedLayerNormalization SkipGroupNorm SkipLayerNormalization
+    SkipSimplifiedLayerNormalization Softmax""".split())
 #: One for each value that is added up or compared.
 REDUCTIONS = {"Reduce" + one for one in "L1 L2 LogSum LogSumExp Max Mean Min Prod Sum SumSquare".split()}
-SUMS = REDUCTIONS | set(
-    """ArgMax ArgMin AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool LpPool MaxPool QLinearAveragePool
-    QLinearGlobalAveragePool QLinearReduceMean TopK""".split()
-)
+SUMS = REDUCTIONS | set("""ArgMax ArgMin AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool LpPool
+    MaxPool QLinearAveragePool QLinearGlobalAveragePool QLinearReduceMean TopK""".split())
 CONVOLUTIONS = {"Conv", "ConvInteger", "ConvTranspose", "DeformConv", "FusedConv", "QLinearConv"}
 GEMMS = {"FusedGemm", "Gemm", "QGemm"}
 MATRIX_PRODUCTS = set("DynamicQuantizeMatMul FusedMatMul GemmFastGelu MatMul MatMulInteger MatMulIntegerToFloat QLinearMatMul".split())
 PACKED = {"MatMulNBits", "MatMulBnb4", "MatMulFpQ4"}  #: their second input holds K x N weights
 RECURRENT = {"GRU", "LSTM", "RNN", "DynamicQuantizeLSTM"}
-PROJECTED = {
-    "com.microsoft.Attention",
-    "QAttention",
-}  #: attention that multiplies by weights of queries, keys and values first
+PROJECTED = {"com.microsoft.Attention", "QAttention"}  #: attention that multiplies by weights of queries, keys and values first
 ATTENTION = {"Attention", "MultiHeadAttention", "GroupQueryAttention"} | PROJECTED
 EXPERTS = {"MoE", "QMoE"}
 PRODUCTS = CONVOLUTIONS | GEMMS | MATRIX_PRODUCTS | PACKED | RECURRENT | ATTENTION | EXPERTS | {"Einsum"}
 KNOWN = VIEWS | MOVES | LIKE_FIRST | JOINED | NORMS | SUMS | PRODUCTS
 #: Names of PyTorch where they are not those in small letters.
 AS_PYTORCH = {"Swish": "silu", "QuickGelu": "silu", "QLinearSigmoid": "sigmoid", "BiasGelu": "gelu"}
-LINEAR = {
-    "Add",
-    "Sub",
-    "Neg",
-    "Sum",
-    "Mean",
-    "ReduceSum",
-    "ReduceMean",
-    "AveragePool",
-    "GlobalAveragePool",
-}  #: gradients need no input
+LINEAR = set("Add Sub Neg Sum Mean ReduceSum ReduceMean AveragePool GlobalAveragePool".split())  #: gradients need no input
 #: The inputs that are data: factors, weights, biases. Others are scales, zero points, lengths. Without an entry: all.
 DATA_INPUTS: Dict[str, Sequence[int]] = {
     "QLinearConv": (0, 3, 8), "QLinearMatMul": (0, 3), "ConvInteger": (0, 1), "MatMulInteger": (0, 1), "DynamicQuantizeMatMul": (0, 1, 4),

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Iterable, Optional, Sequence, Tuple
 
+from roof import work
 from roof.errors import InputError
 
 Shape = Optional[Tuple[Optional[int], ...]]  #: None: unknown, of a value or of one axis
@@ -20,9 +21,7 @@ class Unknown(Exception):
 
 
 @dataclass(eq=False)
-class Value:
-    """Has the members of a tensor of PyTorch that the formulas of `roof.work` read."""
-
+class Value(work.Shape):
     shape: Any = None
     type: int = 0  #: of TensorProto.DataType; 0: unknown
     size: float = 4.0  #: bytes of an element, of a weight as it is stored
@@ -48,15 +47,6 @@ class Value:
         if math.prod(self.shape) > 1 << 62:
             raise InputError(f"a tensor of {text(self.shape)} has more than 2^62 values")
         return math.prod(self.shape)
-
-    def element_size(self) -> float:
-        return self.size
-
-    def dim(self) -> int:
-        return len(self.shape)
-
-    def stride(self) -> Tuple[int, ...]:
-        return (1,) * len(self.shape)
 
 
 def text(shape: Optional[Sequence[Any]]) -> str:
