@@ -77,7 +77,7 @@ class Events:
             raise InputError(f"{source.name}: no event was counted")
 
     def add(self, line: str, where: str) -> None:
-        if METRIC.match(line):
+        if METRIC.match(line[:200]):
             return
         of = parsed(line) if len(line) <= LONGEST else None
         if "," in str((of or {}).get("share")) or (of is None and re.match(r"\{.*: *\"?[0-9]+,[0-9]", line[:LONGEST])):
