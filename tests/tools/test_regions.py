@@ -1,4 +1,4 @@
-"""roof.h in a program of a C and a C++ file, and `region` in Python: what they record, and that nothing is left without ROOF_REGIONS."""
+"""roof.h in a program of a C and a C++ file, roof.f90 and `region` in Python: what they record, and that nothing is left without ROOF_REGIONS."""
 
 import csv
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKED = Path(__file__).resolve().parent / "regions"
-WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{ROOT}"]
+WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic-errors", f"-I{ROOT}"]
 PYTHON = """
 import threading
 from roof import region
@@ -38,6 +38,21 @@ for thread in threads:
     thread.join()
 """
 
+FORTRAN = """
+program marked
+  use roof
+  implicit none
+  integer :: i
+  call roof_begin("all")
+  do i = 1, 3
+    call roof_begin("solve ")
+    call roof_work("solve", 10d0, 4d0)
+    call roof_end("solve")
+  end do
+  call roof_end("all")
+end program
+"""
+
 
 class Regions(unittest.TestCase):
     def setUp(self):
@@ -49,7 +64,7 @@ class Regions(unittest.TestCase):
         c, cxx = shutil.which("cc"), shutil.which("c++")
         if not c or not cxx:
             self.skipTest("there is no compiler")
-        subprocess.run([c, "-std=c99", "-D_GNU_SOURCE", "-O2", *WARNINGS, "-c", MARKED / "marked.c", "-o", self.place / "marked.o"], check=True)
+        subprocess.run([c, "-std=c99", "-O2", *WARNINGS, "-c", MARKED / "marked.c", "-o", self.place / "marked.o"], check=True)
         subprocess.run([cxx, "-std=c++11", "-O2", *WARNINGS, "-pthread", MARKED / "other.cpp", self.place / "marked.o", "-o", self.place / "marked"], check=True)
         return self.place / "marked"
 
@@ -90,6 +105,21 @@ class Regions(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertIn("cannot write none/regions.csv: No such file", done.stderr)
         self.assertIn("'cycles' is not of the form", done.stderr)
+
+    def test_a_fortran_program_writes_the_same_file(self):
+        c, fortran = shutil.which("cc"), shutil.which("gfortran")
+        if not c or not fortran:
+            self.skipTest("there is no gfortran (Debian package gfortran)")
+        header, module = (ROOT / "tools/regions" / name for name in ("roof.h", "roof.f90"))
+        (self.place / "marked.f90").write_text(FORTRAN, encoding="utf-8")
+        subprocess.run([c, "-std=c99", "-pedantic-errors", "-c", "-x", "c", header, "-o", "regions.o"], check=True, cwd=self.place)
+        subprocess.run([fortran, "-std=f2008", "-pedantic", "-Wall", "-Werror", module, "marked.f90", "regions.o", "-o", "marked"], check=True, cwd=self.place)
+        self.assertEqual(self.run_it(self.place / "marked", ROOF_REGIONS="regions.csv").stderr, "")
+        self.assertEqual({name: (row["calls"], row["flops"], row["bytes"]) for name, row in self.regions().items()},
+                         {"all": ("1", "", ""), "solve": ("3", "30", "12")})
+        (self.place / "regions.csv").unlink()
+        self.run_it(self.place / "marked")
+        self.assertFalse((self.place / "regions.csv").exists())
 
     def test_python_writes_the_same_columns(self):
         (self.place / "program.py").write_text(PYTHON, encoding="utf-8")

@@ -1,6 +1,6 @@
 # What `cmake --install` puts where, relative to the prefix:
 #   bin                      roof, roof-make-images
-#   include                  roof.h, which marks regions of any program
+#   include                  roof.h and roof.f90, which mark regions of any program
 #   lib/roof/python          the Python package, whose commands read files of other tools
 #   lib/roof                 the shared parts; in the archive also the libraries that they need
 #   share/roof/configs       plans, spec sheets, counters and rules, to copy and change; those in use are compiled into roof
@@ -50,7 +50,7 @@ install(FILES README.md CHANGELOG.md DESTINATION ${documents} COMPONENT program)
 install(DIRECTORY tools/python/roof DESTINATION ${ROOF_LIBRARY_FOLDER}/python COMPONENT program PATTERN __pycache__ EXCLUDE
         PATTERN machines EXCLUDE)  # a link to results/atlas
 install(DIRECTORY results/atlas/ DESTINATION ${ROOF_LIBRARY_FOLDER}/python/roof/fleet/machines COMPONENT program)
-install(FILES tools/regions/roof.h DESTINATION include COMPONENT program)
+install(FILES tools/regions/roof.h tools/regions/roof.f90 DESTINATION include COMPONENT program)
 install(FILES LICENSE DESTINATION ${documents} COMPONENT program RENAME copyright)
 
 # Manual pages and completion are made by the program that was built.

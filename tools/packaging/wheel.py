@@ -95,7 +95,8 @@ def stage(program, root, folder):
     for file in [within / "bin/roof", *(within / "lib/roof").iterdir()]:
         subprocess.run(["strip", "--strip-unneeded", file], check=True)
         file.chmod(0o755)
-    shutil.copy(HERE.parent / "regions/roof.h", within / "include")
+    for name in ("roof.h", "roof.f90"):
+        shutil.copy(HERE.parent / "regions" / name, within / "include")
 
 
 def metadata():

@@ -12,7 +12,7 @@
  *
  * This one file is all: nothing is linked. Without ROOF_REGIONS a call tests one variable and returns. LIKWID's macros (LIKWID_MARKER_START
  * and the others) mark the same regions; include this file in place of likwid-marker.h. docs/regions.md has the file's columns.
- * A compiler of strict C (-std=c99) needs _GNU_SOURCE defined.
+ * For Fortran: roof.f90 beside this file.
  *
  * A region may contain others and itself: of nested calls of one name the outermost is timed. Threads are added up: calls, work and counts are
  * sums, seconds those of the thread with the most, since threads run beside each other.
@@ -37,12 +37,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Of the C library; strict C (-std=c99) has no declaration of them. */
+struct roof_time {
+    long seconds, nanoseconds;
+};
+extern int roof_clock(int clock, struct roof_time* time) __asm__("clock_gettime");
+extern long roof_call(long number, ...) __asm__("syscall");
 
 enum { roof_most_events = 6, roof_most_counted_threads = 256 };
 
@@ -78,13 +84,13 @@ __attribute__((weak)) __thread struct roof_thread* roof_this_thread = 0;
 __attribute__((weak)) struct roof_event roof_events[roof_most_events] = {{"", 0, 0}};
 __attribute__((weak)) int roof_number_of_events = 0;
 __attribute__((weak)) int roof_counted_threads = 0;
-__attribute__((weak)) pid_t roof_process = 0;
+__attribute__((weak)) long roof_process = 0;
 
 __attribute__((weak)) uint64_t roof_now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    struct roof_time t;
+    roof_clock(1, &t); /* CLOCK_MONOTONIC */
+    return (uint64_t)t.seconds * 1000000000u + (uint64_t)t.nanoseconds;
 }
 
 /* The region of the name in the thread, appended if it is not there; null without memory. */
@@ -130,7 +136,7 @@ __attribute__((weak)) struct roof_thread* roof_thread_of_mine(void)
         attributes.config = roof_events[i].config;
         attributes.exclude_kernel = 1;
         attributes.exclude_hv = 1;
-        thread->events[i] = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0);
+        thread->events[i] = (int)roof_call(SYS_perf_event_open, &attributes, 0, -1, -1, 0);
     }
     thread->next = __atomic_load_n(&roof_threads, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&roof_threads, &thread->next, thread, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
