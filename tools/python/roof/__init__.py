@@ -10,16 +10,18 @@
     with roof.region("solve"):       # a part of any program, written to the file that ROOF_REGIONS names
         solve(x)
 
-`roof report results/mine` then places the step, its phases and its layers under the measured roofs of the machine. Recording needs PyTorch; `load`
+`roof report results/mine` then places the step, its phases and its layers under the measured roofs of the machine; `roof.report("results/mine")` shows
+its answer and figure in a notebook. Recording needs PyTorch; `load`
 and `ceilings` need pandas; peaks, `ceilings` and `calibrate` call the program `roof`."""
 
 from roof.program import calibrate, ceilings
 from roof.estimating import Estimated, estimate
 from roof.frames import Run, load
+from roof.notebook import Report, report
 from roof.peaks import Rate, Share, bandwidth, mfu, peak, place
 from roof.recording import Recording, profile, record
 from roof.regions import region
 
-__all__ = ["Estimated", "Rate", "Recording", "Run", "Share", "bandwidth", "calibrate", "ceilings", "estimate", "load", "mfu", "peak", "place",
-           "profile", "record", "region"]
+__all__ = ["Estimated", "Rate", "Recording", "Report", "Run", "Share", "bandwidth", "calibrate", "ceilings", "estimate", "load", "mfu", "peak",
+           "place", "profile", "record", "region", "report"]
 __version__ = "0.1.0"

@@ -55,6 +55,11 @@ class Recording:
                  "executed_flops": of.flops - of.masked, "bytes": of.compulsory} for key, of in work.items()]
         return sorted(rows, key=lambda row: -row["seconds"])
 
+    def _repr_html_(self) -> str:
+        from roof.notebook import html_of
+
+        return html_of(self.folder)
+
 
 def parts_of(steps: List[Step]) -> List[Key]:
     """All keys, by phase and in the order of their first appearance."""

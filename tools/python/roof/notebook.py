@@ -1,0 +1,64 @@
+"""What `roof report` says of runs, as a notebook shows it: the answer and the roofline of each step, in HTML that fetches nothing."""
+
+import base64
+import re
+import tempfile
+from html import escape
+from pathlib import Path
+from typing import Any, List, Union
+
+from roof.program import NotFound, run_json
+
+MOST_BYTES = 200_000  #: of a figure
+
+
+class Report:
+    """`document`: what `roof report --json` prints; `figures`: the rooflines as SVG, a file each; `page`: the whole report."""
+
+    def __init__(self, document: Any, figures: List[str]) -> None:
+        self.document = document
+        self.figures = figures
+        self.page = Path(document["page"])
+
+    def answers(self) -> List[str]:
+        """For each measured step what bounds it, and how well its roofs are known."""
+        said = []
+        for study in self.document["studies"]:
+            for row in study["rows"]:
+                answer = row.get("answer")
+                bound = answer["headline"] if answer else row["reason"] or row["status"]
+                said.append(f"{row['model']}, batch {row['batch']}, {row['precision']} on {row['device']}: {bound}")
+            said.append((study["calibration"] or {}).get("quality") or "There are no roofs: roof.calibrate() measures them.")
+        return said
+
+    def __str__(self) -> str:
+        return "\n".join([*self.answers(), str(self.page)])
+
+    def _repr_html_(self) -> str:
+        pictures = [inline(figure) for figure in self.figures]
+        return "".join([*(f"<p>{escape(answer)}</p>" for answer in self.answers()), *pictures, f"<p>The whole report: {escape(str(self.page))}</p>"])
+
+
+def inline(figure: str) -> str:
+    """The figure as an image, whose styles reach nothing else; without what shows only under a pointer. A sentence where it is too large."""
+    text = re.sub(r"<title>.*?</title>| data-[a-z]+=\"[^\"]*\"", "", figure, flags=re.DOTALL)
+    label = re.search(r'aria-label="([^"]*)"', text)
+    image = f'<img alt="{label[1] if label else "roofline"}" src="data:image/svg+xml;base64,{base64.b64encode(text.encode()).decode()}">'
+    return image if len(image) <= MOST_BYTES else "<p>A roofline has too many points to be shown here; it is in the report.</p>"
+
+
+def report(*folders: Union[str, Path], calibration: Union[str, Path, None] = None) -> Report:
+    """`roof report` of these result folders [the newest run], which also writes its page into the first. Raises RuntimeError with its message."""
+    with tempfile.TemporaryDirectory() as scratch:
+        words = [str(folder) for folder in folders] + (["--calibration", str(calibration)] if calibration else [])
+        document = run_json("report", *words, "--json", "--pictures", scratch)
+        files = sorted(Path(scratch).glob("roofline-*.svg"), key=lambda file: (len(file.name), file.name))
+        return Report(document, [file.read_text(encoding="utf-8") for file in files])
+
+
+def html_of(folder: Path) -> str:
+    """Of a recording; a sentence where the program is not installed."""
+    try:
+        return report(folder)._repr_html_()
+    except (NotFound, RuntimeError) as error:
+        return f"<p>recorded in {escape(str(folder))}; {escape(str(error))}</p>"
