@@ -4,7 +4,11 @@
 set(CUDNN_ROOT "" CACHE PATH "Folder with cuDNN's include and lib; empty: look in the usual places")
 
 # Wheels hold libraries under their run-time name only, without the link that compilers look for.
-file(SHA256 ${PROJECT_SOURCE_DIR}/tools/cmake/wheels.txt ROOF_WHEELS_DIGEST)
+set(list wheels.txt)
+if(CUDAToolkit_VERSION_MAJOR EQUAL 12)
+  set(list wheels_cu12.txt)
+endif()
+file(SHA256 ${PROJECT_SOURCE_DIR}/tools/cmake/${list} ROOF_WHEELS_DIGEST)
 string(SUBSTRING ${ROOF_WHEELS_DIGEST} 0 16 ROOF_WHEELS_DIGEST)
 set(cache $ENV{XDG_CACHE_HOME})
 if(NOT cache)
@@ -36,7 +40,7 @@ endforeach()
 find_path(ROOF_CUDNN_INCLUDE cudnn_graph.h HINTS ${cudnn_places} PATH_SUFFIXES include)
 find_library(ROOF_CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 HINTS ${cudnn_places} PATH_SUFFIXES lib lib64)
 find_path(ROOF_CUBLASLT_INCLUDE cublasLt.h HINTS ${cublas_places} ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES include)
-find_library(ROOF_CUBLASLT_LIBRARY NAMES cublasLt libcublasLt.so.13 libcublasLt.so.12 HINTS ${cublas_places}
+find_library(ROOF_CUBLASLT_LIBRARY NAMES libcublasLt.so.${CUDAToolkit_VERSION_MAJOR} cublasLt HINTS ${cublas_places}
   PATH_SUFFIXES lib lib64)
 mark_as_advanced(ROOF_CUDNN_INCLUDE ROOF_CUDNN_LIBRARY ROOF_CUBLASLT_INCLUDE ROOF_CUBLASLT_LIBRARY)
 
@@ -44,7 +48,7 @@ set(ROOF_CUDNN_FOUND FALSE)
 if(NOT ROOF_CUDNN_INCLUDE OR NOT ROOF_CUDNN_LIBRARY)
   set(ROOF_CUDNN_MISSING "cuDNN 9 was not found when this was built")
 elseif(NOT ROOF_CUBLASLT_INCLUDE OR NOT ROOF_CUBLASLT_LIBRARY)
-  set(ROOF_CUDNN_MISSING "cuBLASLt was not found when this was built")
+  set(ROOF_CUDNN_MISSING "cuBLASLt of CUDA ${CUDAToolkit_VERSION_MAJOR} was not found when this was built")
 else()
   set(ROOF_CUDNN_FOUND TRUE)
   add_library(roof_cudnn_libraries INTERFACE)
