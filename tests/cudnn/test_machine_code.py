@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "gpu"))
 import machine_code  # noqa: E402  pylint: disable=wrong-import-position
 
 KERNELS = machine_code.kernels(os.environ["ROOF_CUDNN_PART"])
+BUILT = machine_code.architectures(os.environ["ROOF_CUDA_ARCHITECTURES"])
 
 
 def found(name, *arguments):
@@ -22,7 +23,7 @@ class Kernels(unittest.TestCase):
     def test_are_there_for_each_architecture(self):
         for name in ("NormaliseBody", "StatisticsBody", "GradientBody", "NormGradientBody", "BothGradientsBody", "PooledGradient",
                      "DescendBody", "MaxGradientBody", "softmax_rows"):
-            self.assertLessEqual({80, 90, 100}, {kernel.capability for kernel in found(name)}, name)
+            self.assertLessEqual(set(BUILT), {kernel.capability for kernel in found(name)}, name)
 
     def test_do_not_go_through_local_memory(self):
         self.assertEqual([], [kernel for kernel in KERNELS

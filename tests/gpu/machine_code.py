@@ -25,6 +25,11 @@ SIZED = {"LD", "LDG", "LDL", "LDS", "STG", "STL", "STS"}
 SIZES = {0: 8, 1: 8, 2: 16, 3: 16, 4: 32, 5: 64, 6: 128}
 
 
+def architectures(names):
+    """Those that machine code is built for, of CMake's names: "80;90-real;90-virtual" are [80, 90]."""
+    return sorted({int(name.split("-")[0]) for name in names.split(";") if not name.endswith("-virtual")})
+
+
 def cubins(data):
     """(compute capability, offset) of each, 90 for 9.0."""
     at = data.find(MAGIC)
