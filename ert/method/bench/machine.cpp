@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 
 #include <yaml-cpp/yaml.h>
 
@@ -116,9 +118,15 @@ YAML::Node to_yaml(const Machine& machine)
 
 Machine read_machine(const std::filesystem::path& file)
 {
+    // A command asks for the machine of a folder some twenty times, and parsing takes most of the time of a short command.
+    static std::mutex one_at_a_time;
+    static std::map<std::string, Machine> by_text;
+    const std::scoped_lock lock(one_at_a_time);
     const std::string name = file.string();
-    return reading_yaml(name, [&] {
-        Reader reader{parse_yaml(read_file(file), name)};
+    const std::string text = read_file(file);
+    if (const auto found = by_text.find(text); found != by_text.end()) return found->second;
+    return by_text[text] = reading_yaml(name, [&] {
+        Reader reader{parse_yaml(text, name)};
         Machine machine;
         machine.sockets = machine.cores = machine.threads = machine.smt = machine.numa_nodes = 0;  // not known
         list_fields(reader, machine);
