@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -16,7 +17,10 @@ namespace roof::analysis {
 namespace {
 
 constexpr double left = 96, right_margin = 28, bottom_margin = 56;
-constexpr double heading_line = 20;
+constexpr double heading_line = 20, table_line = 17;
+
+/// Directions from a mark to its name, first choice first: above, below, beside, then between.
+constexpr std::array sides{4, 12, 0, 8, 2, 6, 10, 14, 3, 5, 11, 13, 1, 7, 9, 15};  // sixteenths of a turn
 
 struct Box {
     double x, y, w, h;
@@ -24,7 +28,7 @@ struct Box {
 
 /// A mark as drawn.
 struct Disc {
-    std::string key;
+    const Mark* mark;
     Spot at;
     double radius;
 };
@@ -51,8 +55,7 @@ class Drawing {
     void heading()
     {
         for (std::size_t i = 0; i < figure_.heading.size(); ++i)
-            svg_.text({left, 14 + heading_line * static_cast<double>(i)}, figure_.heading[i],
-                      i == 0 ? "name" : "label");
+            svg_.text({8, 14 + heading_line * static_cast<double>(i)}, figure_.heading[i], i == 0 ? "name" : "label");
     }
 
     double right() const { return figure_.width - right_margin; }
@@ -171,13 +174,19 @@ class Drawing {
         for (const Mark& mark : figure_.marks)
             if (mark.rank >= 0 && !mark.name.empty() && is_inside(mark)) named.push_back(&mark);
         std::ranges::stable_sort(named, {}, &Mark::rank);
+        for (const Mark& mark : figure_.marks)
+            if (!(mark.x.median > 0) && mark.y.median > 0) name_unknown(mark);
         for (const RoofLine& roof : figure_.roofs) name_roof(roof);
-        for (const Mark* mark : named)
-            if (mark->rank <= most_named) name_mark(*mark);
+        int layers = 0;
+        for (const Mark* mark : named) {
+            const bool is_step = mark->rank == 0, is_whole = is_step || ++layers <= most_named;
+            if (layers > most_numbered) continue;
+            if (!name_mark(*mark, is_whole) && !is_step) name_mark(*mark, false);
+        }
     }
 
   private:
-    static constexpr int most_named = 5;
+    static constexpr int most_named = 5, most_numbered = 10;
     using Line = std::pair<Spot, Spot>;
 
     static double along(double value, const Axis& axis, double from, double to)
@@ -189,7 +198,8 @@ class Drawing {
 
     Line line(const RoofLine& roof, double rate) const
     {
-        const auto [from, to] = figure_.line_of(roof, rate, figure_.x.frame);
+        auto [from, to] = figure_.line_of(roof, rate, figure_.x.frame);
+        if (const double low = figure_.y.frame.low; roof.slanted && from.second < low) from = {low / rate, low};
         return {{x(from.first), y(from.second)}, {x(to.first), y(to.second)}};
     }
 
@@ -208,16 +218,13 @@ class Drawing {
         if (!(mark.x.median > 0)) {
             svg_.open("mark unknown", mark.title);
             svg_.line({left, y(mark.y.median)}, {right(), y(mark.y.median)}, "edge");
-            svg_.text({left + 8, y(mark.y.median) - 5}, mark.name + ": bytes unknown", "halo");
-            svg_.close();
-            taken_.push_back({left, y(mark.y.median) - 18, 7.0 * static_cast<double>(mark.name.size() + 15), 18});
-            return;
+            return svg_.close();
         }
         const Spot at{x(mark.x.median), y(mark.y.median)};
         const Spot inside{std::clamp(at.x, left, right()), std::clamp(at.y, top, bottom())};
         const bool is_out = std::hypot(at.x - inside.x, at.y - inside.y) > 0.5;
         svg_.open(fmt::format("mark {}{}", mark.look, is_out ? " outside" : ""), mark.title,
-                  fmt::format(" data-key=\"{}\" data-level=\"{}\" data-x=\"{}\" data-y=\"{}\"", escape(mark.key),
+                  fmt::format(" data-key=\"{}\" data-level=\"{}\" data-x=\"{}\" data-y=\"{}\"", key_of(mark),
                               escape(mark.level), mark.x.median, mark.y.median));
         if (is_out) {
             arrow(at, inside);
@@ -225,7 +232,7 @@ class Drawing {
             if (mark.whisker) whiskers(mark, at);
             svg_.shape(mark.shape, at, mark.radius);
             taken_.push_back({at.x - mark.radius, at.y - mark.radius, 2 * mark.radius, 2 * mark.radius});
-            discs_.push_back({mark.key, at, mark.radius});
+            discs_.push_back({&mark, at, mark.radius});
         }
         svg_.close();
     }
@@ -241,6 +248,12 @@ class Drawing {
         if (mark.y.low < mark.y.high)
             svg_.line({at.x, inside(y(mark.y.low), top, bottom())}, {at.x, inside(y(mark.y.high), top, bottom())},
                       "interval");
+    }
+
+    /// Unique in the figure.
+    std::string key_of(const Mark& mark) const
+    {
+        return mark.key.empty() ? std::to_string(&mark - figure_.marks.data()) : escape(mark.key);
     }
 
     /// At the edge, towards the place outside; arrows at one place are counted.
@@ -280,12 +293,13 @@ class Drawing {
         constexpr double letter = 7.7, cell = 9;
         const auto [from, to] = line(roof, roof.rate.median);
         const double length = std::hypot(to.x - from.x, to.y - from.y);
-        if (length < 40) return;
+        if (length < 40 || roof.label.empty()) return;
         const Spot across{(to.x - from.x) / length, (to.y - from.y) / length};
         for (const bool of_lines : {true, false})
             for (const std::string& text : {roof.label, roof.label.substr(0, roof.label.rfind(": "))})
                 for (double start = 6; start + letter * static_cast<double>(text.size()) < length; start += 12)
-                    for (const double shift : {-5.0, 14.0}) {
+                    for (const double shift : {-5.0, 14.0, -20.0}) {
+                        if (roof.slanted && shift < -5) continue;
                         // A slanted text starts at the low end of its line, a level one ends at the right.
                         const double begin =
                             roof.slanted ? start : length - start - letter * static_cast<double>(text.size());
@@ -316,45 +330,70 @@ class Drawing {
                disc.radius;
     }
 
-    bool is_near_another(const Box& box, const std::string& key, double distance_at_most) const
+    bool is_near_another(const Box& box, const Mark& mark, double distance_at_most, double of_radius = 0) const
     {
-        return std::ranges::any_of(
-            discs_, [&](const Disc& other) { return other.key != key && distance(other, box) <= distance_at_most; });
+        return std::ranges::any_of(discs_, [&](const Disc& other) {
+            return other.mark != &mark && distance(other, box) <= distance_at_most + of_radius * other.radius;
+        });
     }
 
-    /// Above, below or beside the mark, where no other is as near; else farther away, with a leader that crosses no text.
-    void name_mark(const Mark& mark)
+    /// Above the line of a mark without known bytes.
+    void name_unknown(const Mark& mark)
     {
-        const double w = 7 * static_cast<double>(mark.name.size()) + 2, h = 14;
+        const std::string text = mark.name + ": bytes unknown";
+        Box box{left + 6, y(mark.y.median) - 18, 7.2 * static_cast<double>(text.size()), 17};
+        while (box.x + box.w < right() && meets_any(box, taken_)) box.x += 20;
+        if (box.x + box.w >= right()) return;
+        svg_.text({box.x + 2, box.y + 13}, text, "halo");
+        taken_.push_back(box);
+        texts_.push_back(box);
+    }
+
+    /// The name with its number, or the number alone: in a large mark, above, below or beside it, where no other is as near; a name
+    /// also farther away, with a leader that crosses no text. False without room.
+    bool name_mark(const Mark& mark, bool is_whole)
+    {
+        const std::string number = mark.rank > 0 ? std::to_string(mark.rank) : "";
+        const std::string text = !is_whole ? number : mark.rank > 0 ? number + " " + mark.name : mark.name;
+        const double w = 7 * static_cast<double>(text.size()) + 2, h = 14;
         const Spot at{x(mark.x.median), y(mark.y.median)};
+        const auto write = [&](const Box& box, double dx, bool is_far) {
+            const Anchor anchor = dx == 1 ? Anchor::start : dx == -1 ? Anchor::end : Anchor::middle;
+            const double begin = dx == 1 ? 1 : dx == -1 ? w - 1 : w / 2;
+            svg_.open("of", "", fmt::format(" data-of=\"{}\"{}", key_of(mark), is_far ? " data-leader=\"\"" : ""));
+            svg_.text({box.x + begin, box.y + 11}, text, is_whole ? "halo" : "halo number", anchor);
+            svg_.close();
+            taken_.push_back(box);
+            texts_.push_back(box);
+            return true;
+        };
+        if (const Box inside{at.x - w / 2, at.y - h / 2, w, h};
+            !is_whole && mark.radius > w / 2 && !meets_any(inside, texts_) && !is_near_another(inside, mark, 0))
+            return write(inside, 0, false);
         for (const bool of_lines : {true, false})
-            for (double away = mark.radius + 2; away < mark.radius + 70; away += 11)
-                for (const auto& [dx, dy] :
-                     {std::pair{0, -1}, {0, 1}, {1, 0}, {-1, 0}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}}) {
+            for (double away = mark.radius + 2; away < mark.radius + (is_whole ? 160 : 12); away += 11)
+                for (const int side : sides) {
+                    const double dx = std::round(100 * std::cos(side * std::numbers::pi / 8)) / 100;
+                    const double dy = -std::round(100 * std::sin(side * std::numbers::pi / 8)) / 100;
                     const Box box{at.x + dx * (away + w / 2) - w / 2, at.y + dy * (away + h / 2) - h / 2, w, h};
                     if (!is_free(box, of_lines)) continue;
                     const bool is_far = away > mark.radius + 12;
                     const Spot near{std::clamp(at.x, box.x, box.x + box.w), std::clamp(at.y, box.y, box.y + box.h)};
-                    const double own = distance({mark.key, at, mark.radius}, box);
-                    if (!is_far && is_near_another(box, mark.key, own + 2)) continue;
+                    const double own = distance({&mark, at, mark.radius}, box);
+                    if (!is_far && is_near_another(box, mark, own + 3 + 0.2 * mark.radius, 0.2)) continue;
                     bool crosses = false;
-                    for (double share = 0; is_far && share <= 1; share += 0.04)
-                        crosses = crosses || meets_any(box_on(at, near, share), texts_) ||
-                                  (share > 0.5 && is_near_another(box_on(at, near, share), mark.key, 2));
+                    std::vector<Box> leader;
+                    for (double share = 0; is_far && !crosses && share <= 1; share += 0.04) {
+                        leader.push_back(box_on(at, near, share));
+                        crosses = meets_any(leader.back(), texts_) ||
+                                  (share > 0.5 && is_near_another(leader.back(), mark, 2));
+                    }
                     if (crosses) continue;
                     if (is_far) svg_.line(at, near, "leader");
-                    svg_.text({box.x + (dx > 0   ? 1
-                                        : dx < 0 ? w - 1
-                                                 : w / 2),
-                               box.y + 11},
-                              mark.name, "halo",
-                              dx > 0   ? Anchor::start
-                              : dx < 0 ? Anchor::end
-                                       : Anchor::middle);
-                    taken_.push_back(box);
-                    texts_.push_back(box);
-                    return;
+                    taken_.insert(taken_.end(), leader.begin(), leader.end());
+                    return write(box, dx, is_far);
                 }
+        return false;
     }
 
     const Figure& figure_;
@@ -366,14 +405,29 @@ class Drawing {
     std::map<std::pair<double, double>, int> arrows_;
 };
 
+/// Columns as wide as their longest text.
+void draw_table(Svg& svg, const std::vector<std::vector<std::string>>& rows, Spot corner)
+{
+    for (std::size_t column = 0; !rows.empty() && column < rows.front().size(); ++column) {
+        std::size_t longest = 0;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            svg.text({corner.x, corner.y + table_line * static_cast<double>(i)}, rows[i][column],
+                     i == 0 ? "label" : "cell");
+            longest = std::max(longest, rows[i][column].size());
+        }
+        corner.x += 7 * static_cast<double>(longest) + 14;
+    }
+}
+
 }  // namespace
 
 Svg draw(const Figure& figure, std::string_view clip)
 {
     const double width = figure.width - left - right_margin;
     const double legend = legend_height(figure.legend, width),
-                 down = heading_line * static_cast<double>(figure.heading.size());
-    Svg svg(figure.width, figure.height + legend + down, figure.title);
+                 down = heading_line * static_cast<double>(figure.heading.size()),
+                 table = figure.table.empty() ? 0 : table_line * static_cast<double>(figure.table.size()) + 20;
+    Svg svg(figure.width, figure.height + legend + down + table, figure.title);
     Drawing drawing(figure, svg);
     drawing.heading();
     drawing.axes();
@@ -386,6 +440,7 @@ Svg draw(const Figure& figure, std::string_view clip)
     drawing.names();
     svg.close();
     draw_legend(svg, figure.legend, {left, figure.height + down - 4}, width);
+    draw_table(svg, figure.table, {8, figure.height + down + legend + 20});
     return svg;
 }
 

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -83,7 +84,7 @@ struct Mark {
     std::string look;  ///< classes of the style sheet: "forward dot", "step outline"
     double radius = 4;
     std::string name;   ///< written beside it where there is room
-    int rank = -1;      ///< order of the names; the first five are bold; -1: no name
+    int rank = -1;      ///< its number in the table of points, and the order of the names; 0: a step; -1: no name
     std::string title;  ///< a sentence
     /// Where the same point of a baseline stands, x and y: an arrow from there.
     std::optional<std::pair<Range, Range>> before{};
@@ -125,6 +126,8 @@ struct Figure {
     std::vector<Curve> curves;
     std::vector<Rule> rules;
     std::vector<LegendEntry> legend;
+    /// Below the legend: rows of as many texts, the first of headings.
+    std::vector<std::vector<std::string>> table{};
     double width = 1060, height = 616;  ///< of the picture in pixels, with axes and without legend
 
     /// Where a roof begins and ends: (x, y) and (x, y), within these intensities.
@@ -138,9 +141,9 @@ LegendEntry series_entry(std::size_t index, const std::string& text);
 /// A line through the marks, which are of series `index`; adds them and the legend.
 void add_series(Figure& figure, std::size_t index, const std::string& name, std::vector<Mark> marks);
 
-/// Gives marks and lines the colour of this series. A series is a model: its number among those of a study.
+/// Gives marks and lines the colour of this series. A series is a model: its number among those of the studies.
 void colour(Figure& figure, std::size_t series);
-std::size_t number_of_model(const Study& study, const Measurement& row);
+std::size_t number_of_model(std::span<const Study> studies, const Measurement& row);
 
 /// What the marks of a roofline or of its times mean: phases, sizes, steps.
 std::vector<LegendEntry> legend_of(const std::vector<Mark>& marks);
@@ -164,6 +167,12 @@ std::optional<RoofLine> own_roof(const Placement& step, const Roofs& roofs);
 /// batch. `each_level`: also a mark at each level whose bytes are known.
 void add_placements(Figure& figure, std::span<const Placement* const> placements, bool each_level = false);
 
+/// The numbers of layers of one study, from 1 for the largest headroom of their row.
+std::map<const Placement*, int> numbers_of(std::span<const Placement* const> placements);
+
+/// Time, share of the step, rate, intensity, roof, share of attainable, headroom: the texts of the table of points.
+std::vector<std::string> cells_of(const Placement& p, Seconds step);
+
 /// The step of a row at every measured batch: what is the same but for it.
 std::vector<const Placement*> batches_of(const Study& study, const Measurement& row);
 
@@ -174,7 +183,7 @@ void add_baseline(Figure& figure, const Study& study);
 Shape shape_of(const Placement& p);
 /// The radius whose area is the placement's share of the step's time.
 double radius_of(const Placement& p, Seconds step);
-/// "features.3 bwd": the first of fused layers, and the phase.
+/// "features.3 bwd": the first of fused layers, of a long name the last parts, and the phase.
 std::string short_name(const Placement& p);
 
 /// The figure for the page: marks as columns, texts that many marks share once.

@@ -46,6 +46,13 @@ class Shared {
     json list_ = json::array();
 };
 
+json json_texts(const std::vector<std::string>& texts)
+{
+    json list = json::array();
+    for (const std::string& text : texts) list.push_back(json_text(text));
+    return list;
+}
+
 json roof_json(const Ceiling& roof, const Machine& machine)
 {
     json object = to_json(Range::of(roof.rate));
@@ -175,7 +182,7 @@ class Points {
         column("rates", rates_(rates));
         column("attainable", json_number(p.attainable.value));
         column("text", json_text(explanation_of(p)));
-        column("cells", p.scope == Scope::phase ? json(nullptr) : cells_of(p, step));
+        column("cells", p.scope == Scope::phase ? json(nullptr) : json_texts(cells_of(p, step)));
     }
 
     void write(json& study) const
@@ -190,20 +197,6 @@ class Points {
 
   private:
     void column(const char* name, json value) { columns_[name].push_back(std::move(value)); }
-
-    /// Time, share of the step, rate, intensity, roof, share of attainable, headroom: the texts of the table of points.
-    static json cells_of(const Placement& p, Seconds step)
-    {
-        const bool has_roofs = p.attainable.value > 0;
-        const bool has_flops = p.flops.value > 0;
-        return {format_duration(p.seconds.median.value),
-                percent(p.seconds.median / step),
-                has_flops ? format_si(p.rate.median.value, "FLOP/s") : "no FLOPs",
-                has_flops && !p.levels.empty() ? plain_number(p.levels.back().intensity_high.value, 2) : "-",
-                json_text(has_roofs ? bottleneck_text(p) : "no roof"),
-                has_roofs ? share_text(p) : "-",
-                has_roofs ? format_duration(p.headroom().value) : "-"};
-    }
 
     Shared names_, kinds_, rates_;
     json columns_ = {{"row", json::array()}};

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace roof::analysis {
 
@@ -47,16 +48,48 @@ void add_link(Figure& figure, const Placement& step)
                             .title = explain(step)});
 }
 
-/// What a picture needs that stands alone: the answer in two lines, the machine and the date of its roofs.
+/// What a picture needs that stands alone: the answer, two sentences in lines that fit, the machine and the date of its roofs.
 std::vector<std::string> heading_of(const Study& study, const Measurement& row)
 {
+    constexpr std::size_t widest = 145;
     const std::string answer = answer_sentence(study, row);
     const std::size_t end = std::min(answer.find(". "), answer.size());
-    std::vector<std::string> lines{answer.substr(0, end + 1), answer.substr(std::min(end + 2, answer.size()))};
-    if (lines.back().empty()) lines.pop_back();
+    std::vector<std::string> lines;
+    for (std::string rest : {answer.substr(0, end + 1), answer.substr(std::min(end + 2, answer.size()))}) {
+        for (std::size_t at; rest.size() > widest && (at = rest.rfind(' ', widest)) != std::string::npos;) {
+            lines.push_back(rest.substr(0, at));
+            rest.erase(0, at + 1);
+        }
+        if (!rest.empty()) lines.push_back(rest);
+    }
     lines.push_back(fmt::format("{}; roofs {} {}", owner_of(study.results.machine, row.device),
                                 name(study.ceilings.known()), calibration_date(study)));
     return lines;
+}
+
+/// The steps, then the layers with the largest headroom, with their numbers.
+std::vector<std::vector<std::string>> rows_of_points(const std::vector<Mark>& marks)
+{
+    constexpr std::size_t most_steps = 6, most_layers = 10;
+    std::vector<const Mark*> steps, layers;
+    std::map<std::string, Seconds> times;  // by row
+    for (const Mark& mark : marks) {
+        if (mark.of == nullptr) continue;
+        if (mark.of->scope == Scope::step) times[mark.of->row] = mark.of->seconds.median;
+        if (mark.rank >= 0 && mark.x.median > 0 && mark.y.median > 0)
+            (mark.of->scope == Scope::step ? steps : layers).push_back(&mark);
+    }
+    std::ranges::stable_sort(layers, {}, &Mark::rank);
+    if (steps.size() > most_steps) steps.erase(steps.begin(), steps.end() - most_steps);
+    if (layers.size() > most_layers) layers.resize(most_layers);
+    steps.insert(steps.end(), layers.begin(), layers.end());
+    std::vector<std::vector<std::string>> rows{
+        {"", "", "time", "of step", "rate", "FLOP/B", "roof", "reached", "headroom"}};
+    for (const Mark* mark : steps) {
+        rows.push_back(cells_of(*mark->of, times.at(mark->of->row)));
+        rows.back().insert(rows.back().begin(), {mark->rank > 0 ? std::to_string(mark->rank) : "", mark->name});
+    }
+    return rows;
 }
 
 /// The roofs of one precision, or all if it has none.
@@ -97,7 +130,8 @@ std::optional<Picture> picture(const Study& study, const Measurement& row, const
     add_link(figure, *whole);
     figure.heading = heading_of(study, row);
     figure.legend = legend_of(figure.marks);
-    colour(figure, number_of_model(study, row));
+    figure.table = rows_of_points(figure.marks);
+    colour(figure, number_of_model({&study, 1}, row));
     return Picture{title, draw(figure, key)};
 }
 

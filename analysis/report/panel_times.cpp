@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 namespace roof::analysis {
 namespace {
@@ -62,6 +63,7 @@ Figure time_figure(const std::string& title, std::span<const Placement* const> l
     const double low = power_below(10, times.low) / 10;  // work without FLOPs stands at this edge
     set_axes(figure, low, times.high, "seconds the farthest memory level allows", "seconds the compute roof allows");
     figure.roofs.push_back({"balance", "", "Both roofs allow the same time.", true, {1, 1, 1}, 0, true, true});
+    const std::map<const Placement*, int> numbers = numbers_of(layers);
     for (const Placement* const layer : layers) {
         const Placement& p = *layer;
         const Needs needs = needs_of(p);
@@ -74,7 +76,7 @@ Figure time_figure(const std::string& title, std::span<const Placement* const> l
              .look = p.phase_name() + " dot s0",
              .radius = radius_of(p, steps.at(p.row)),
              .name = short_name(p),
-             .rank = static_cast<int>(figure.marks.size()) + 1,
+             .rank = numbers.at(layer),
              .title = fmt::format("{} {}: {}; memory allows {}, compute {}", p.name, p.phase_name(),
                                   format_duration(p.seconds.median.value), format_duration(needs.memory.value),
                                   format_duration(needs.compute.value))});
@@ -98,7 +100,7 @@ Content time_roofline_panel(const Study& study, const std::string& key)
         }
         Figure figure = time_figure(title, layers, {{row->id(), row->seconds.median}});
         figure.legend = legend_of(figure.marks);
-        colour(figure, number_of_model(study, *row));
+        colour(figure, number_of_model({&study, 1}, *row));
         content.emplace_back(Picture{title, draw(figure, fmt::format("{}-{}", key, content.size()))});
     }
     return content;

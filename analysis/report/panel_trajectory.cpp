@@ -19,10 +19,15 @@ std::string number_text(double value)
     return fmt::format("{:g}", value);
 }
 
-/// `work` in the time of a step, by series and batch.
+struct ModelSeries {
+    std::size_t model = 0;
+    std::vector<Mark> marks;
+};
+
+/// `work` in the time of a step, by series and batch. A model has the colour that it has in the rooflines.
 Figure over_batches(std::span<const Study> studies, const std::string& label, bool is_share)
 {
-    std::map<std::string, std::vector<Mark>> series;
+    std::map<std::string, ModelSeries> series;
     Extent batches, values;
     for (std::size_t i = 0; i < studies.size(); ++i) {
         const std::vector<Measurement>& rows = studies[i].results.rows;
@@ -41,11 +46,12 @@ Figure over_batches(std::span<const Study> studies, const std::string& label, bo
             const std::string name =
                 fmt::format("{}{} {} {}{}", study, model_of(*row), precision_of(*row), where_text(*row, rows),
                             data == "-" || data == "synthetic" ? "" : ", " + data);
-            series[name].push_back({.key = fmt::format("{}:{}", i, p - studies[i].placements.data()),
-                                    .x = {batch, batch, batch},
-                                    .y = rate,
-                                    .radius = 4,
-                                    .title = fmt::format("{}, batch {}: {}", name, batch_text(*row), value)});
+            series[name].model = number_of_model(studies, *row);
+            series[name].marks.push_back({.key = fmt::format("{}:{}", i, p - studies[i].placements.data()),
+                                          .x = {batch, batch, batch},
+                                          .y = rate,
+                                          .radius = 4,
+                                          .title = fmt::format("{}, batch {}: {}", name, batch_text(*row), value)});
             batches.add(batch);
             values.add(rate.median);
         }
@@ -66,9 +72,11 @@ Figure over_batches(std::span<const Study> studies, const std::string& label, bo
         for (double at = 0; at <= figure.y.frame.high; at += figure.y.frame.high > 2 ? 1 : 0.25)
             figure.y.ticks.push_back({at, percent(at), 0});
     }
-    for (auto& [name, marks] : series) {
-        std::ranges::stable_sort(marks, {}, [](const Mark& mark) { return mark.x.median; });
-        add_series(figure, figure.legend.size(), name, std::move(marks));
+    std::map<std::size_t, std::size_t> used;  // colours
+    for (auto& [name, one] : series) {
+        std::ranges::stable_sort(one.marks, {}, [](const Mark& mark) { return mark.x.median; });
+        const std::size_t colour = one.model % 8;
+        add_series(figure, colour + 8 * used[colour]++, name, std::move(one.marks));
     }
     return figure;
 }

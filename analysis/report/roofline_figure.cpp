@@ -154,22 +154,15 @@ std::optional<RoofLine> own_roof(const Placement& step, const Roofs& roofs)
 void add_placements(Figure& figure, std::span<const Placement* const> placements, bool each_level)
 {
     std::map<std::string, Seconds> step;  // by row
-    std::map<std::string, std::vector<const Placement*>> layers;
     std::map<std::string, std::vector<std::pair<long long, std::size_t>>> series;
-    for (const Placement* p : placements) {
+    for (const Placement* p : placements)
         if (p->scope == Scope::step) step[p->row] = p->seconds.median;
-        if (p->scope == Scope::layer && p->flops.value > 0) layers[p->row].push_back(p);
-    }
-    std::map<const Placement*, int> ranks;
-    for (auto& [row, list] : layers) {
-        std::ranges::stable_sort(list, std::greater{}, &Placement::headroom);
-        for (std::size_t i = 0; i < list.size(); ++i) ranks[list[i]] = static_cast<int>(i) + 1;
-    }
+    const std::map<const Placement*, int> numbers = numbers_of(placements);
     for (const Placement* const placement : placements) {
         const Placement& p = *placement;
         Mark mark = mark_of(p, step.contains(p.row) ? step[p.row] : p.seconds.median);
-        if (ranks.contains(&p)) {
-            mark.rank = ranks[&p];
+        if (const auto number = numbers.find(&p); number != numbers.end()) {
+            mark.rank = number->second;
             mark.name = short_name(p);
         }
         if (p.scope == Scope::step && mark.x.median > 0)
@@ -193,6 +186,31 @@ void add_placements(Figure& figure, std::span<const Placement* const> placements
     }
 }
 
+std::map<const Placement*, int> numbers_of(std::span<const Placement* const> placements)
+{
+    std::map<std::string, std::vector<const Placement*>> layers;  // by row
+    for (const Placement* p : placements)
+        if (p->scope == Scope::layer) layers[p->row].push_back(p);
+    std::map<const Placement*, int> numbers;
+    for (auto& [row, list] : layers) {
+        std::ranges::sort(list, {}, [](const Placement* p) { return std::pair(-p->headroom().value, p); });
+        for (std::size_t i = 0; i < list.size(); ++i) numbers[list[i]] = static_cast<int>(i) + 1;
+    }
+    return numbers;
+}
+
+std::vector<std::string> cells_of(const Placement& p, Seconds step)
+{
+    const bool has_roofs = p.attainable.value > 0, has_flops = p.flops.value > 0;
+    return {format_duration(p.seconds.median.value),
+            percent(p.seconds.median / step),
+            has_flops ? format_si(p.rate.median.value, "FLOP/s") : "no FLOPs",
+            has_flops && !p.levels.empty() ? plain_number(p.levels.back().intensity_high.value, 2) : "-",
+            has_roofs ? bottleneck_text(p) : "no roof",
+            has_roofs ? share_text(p) : "-",
+            has_roofs ? format_duration(p.headroom().value) : "-"};
+}
+
 std::vector<const Placement*> batches_of(const Study& study, const Measurement& row)
 {
     const std::string series = id_without(row.id(), "batch");
@@ -202,11 +220,12 @@ std::vector<const Placement*> batches_of(const Study& study, const Measurement& 
     return steps;
 }
 
-std::size_t number_of_model(const Study& study, const Measurement& row)
+std::size_t number_of_model(std::span<const Study> studies, const Measurement& row)
 {
     std::vector<std::string> models;
-    for (const Measurement* one : measured_steps(study.results.rows))
-        if (std::ranges::find(models, model_of(*one)) == models.end()) models.push_back(model_of(*one));
+    for (const Study& study : studies)
+        for (const Measurement* one : measured_steps(study.results.rows))
+            if (std::ranges::find(models, model_of(*one)) == models.end()) models.push_back(model_of(*one));
     return static_cast<std::size_t>(std::ranges::find(models, model_of(row)) - models.begin());
 }
 
@@ -235,7 +254,11 @@ double radius_of(const Placement& p, Seconds step)
 
 std::string short_name(const Placement& p)
 {
+    constexpr std::size_t longest = 32;
     std::string first = split(p.name, '+').front();
+    if (first.size() > longest)
+        if (const std::size_t at = first.find('.', first.size() - longest); at != std::string::npos)
+            first.replace(0, at + 1, "\u2026");
     if (!p.phase) return first;
     return first + (*p.phase == Phase::forward ? " fwd" : *p.phase == Phase::backward ? " bwd" : " update");
 }

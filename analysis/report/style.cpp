@@ -24,7 +24,7 @@ constexpr std::array<Colour, 53> colours{{
     {"rest", "#b9c1c9", "#4a545e"},        {"compute", "#0072b2", "#56b4e9"},    {"bandwidth", "#e69f00", "#e6b23a"},
     {"unexplained", "#cc79a7", "#d98fb8"}, {"c0", "#0072b2", "#56b4e9"},         {"c1", "#d55e00", "#f0883e"},
     {"c2", "#009e73", "#2fc796"},          {"c3", "#cc79a7", "#d98fb8"},         {"c4", "#e69f00", "#e6b23a"},
-    {"c5", "#56b4e9", "#2f8fd0"},          {"c6", "#1c2126", "#e6eaee"},         {"c7", "#f0e442", "#f0e442"},
+    {"c5", "#56b4e9", "#2f8fd0"},          {"c6", "#1c2126", "#e6eaee"},         {"c7", "#948b00", "#f0e442"},
     {"convolution", "#332288", "#8c7fe0"}, {"linear", "#88ccee", "#b5e2fa"},     {"batch_norm", "#ddcc77", "#ddcc77"},
     {"relu", "#999933", "#a8a838"},        {"max_pool", "#cc6677", "#e08a98"},   {"average_pool", "#882255", "#b8457f"},
     {"add", "#117733", "#3fae63"},         {"flatten", "#f0e442", "#f0e442"},    {"dropout", "#aa4499", "#d07cc3"},
@@ -44,7 +44,7 @@ font:15px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,
 h1{font-size:28px;line-height:1.2;letter-spacing:-.01em;margin:0 0 6px}
 h2{font-size:20px;margin:56px 0 4px;padding-top:16px;border-top:1px solid var(--line)}
 h3{font-size:16px;margin:28px 0 6px}h3.part{font-size:14px;margin:24px 0 6px}
-p{margin:6px 0}.subject{color:var(--soft)}.lead{color:var(--soft);max-width:78ch;margin-bottom:14px}
+p{margin:6px 0}.subject{color:var(--soft)}.lead{color:var(--soft);max-width:120ch;margin-bottom:14px}
 .warning{border-left:3px solid var(--warn);padding:8px 14px;background:var(--tint);color:var(--warn)}.warn{color:var(--warn)}
 nav{font-size:13px}nav a{display:block;padding:1px 0}a{color:var(--link);text-decoration:none}
 a:hover{text-decoration:underline}
@@ -68,6 +68,7 @@ text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,
 .tick{fill:var(--soft);font-size:11.5px}.label{fill:var(--soft)}.middle{text-anchor:middle}.end{text-anchor:end}
 .name{font-weight:600}.halo,.name{paint-order:stroke;stroke:var(--paper);stroke-width:3.5px;stroke-linejoin:round}
 .halo{font-weight:500}.on-bar{fill:#fff;font-size:11px;paint-order:stroke;stroke:#0008;stroke-width:2.2px}
+.under{fill:none;stroke:var(--paper);stroke-width:3.5px;stroke-linejoin:round}.on-bar.under{stroke:#0008;stroke-width:2.2px}.under+text{stroke:none}
 .band{fill:var(--band);opacity:.16}.edge{stroke:var(--roof);stroke-width:1.5}.roof:hover .edge{stroke-width:3}.mix .edge{stroke-dasharray:6 4}
 .mark{color:var(--ink)}.dot>.shape{fill:currentColor;fill-opacity:.6;stroke:var(--paper);stroke-width:.7}
 .hollow>.shape{fill:var(--paper);fill-opacity:.7;stroke:currentColor;stroke-width:1.4}

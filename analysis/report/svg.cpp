@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 namespace roof::analysis {
 
 namespace {
@@ -50,10 +52,19 @@ Svg::Svg(double width, double height, std::string_view label)
 
 std::string Svg::file(std::string_view style_sheet) const
 {
+    constexpr std::string_view tag = "<text class=\"";
+    std::string text;
+    std::size_t from = 0;
+    for (const auto& [begin, end] : over_lines_) {
+        text += text_.substr(from, begin - from);
+        text += fmt::format("{}under {}", tag, text_.substr(begin + tag.size(), end - begin - tag.size()));
+        from = begin;
+    }
+    text += text_.substr(from);
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" {}>\n<style>{}</style>\n"
         "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{}</svg>\n",
-        head_, style_sheet, text_);
+        head_, style_sheet, text);
 }
 
 void Svg::end(std::string_view tag, std::string_view title)
@@ -91,46 +102,42 @@ void Svg::text(Spot at, std::string_view text, std::string_view css_class, Ancho
     const std::string_view where = anchor == Anchor::start ? "" : anchor == Anchor::middle ? " middle" : " end";
     const std::string x = coordinate(at.x);
     const std::string y = coordinate(at.y);
+    const std::size_t begin = text_.size();
     text_ += fmt::format("<text class=\"{}{}\" x=\"{}\" y=\"{}\"", css_class, where, x, y);
     if (turn != 0) text_ += fmt::format(" transform=\"rotate({} {} {})\"", coordinate(turn), x, y);
     text_ += fmt::format(">{}</text>\n", escape(text));
+    if (css_class != "tick" && css_class != "label" && css_class != "cell")
+        over_lines_.emplace_back(begin, text_.size());
 }
 
 void Svg::shape(Shape shape, Spot at, double radius, std::string_view css_class)
 {
-    const double half = radius * 0.89;
-    const double third = radius * 1.35;
-    const double arm = radius * 1.2, thick = radius * 0.4;
-    switch (shape) {
-        case Shape::circle:
-            text_ += fmt::format("<circle class=\"{}\" cx=\"{}\" cy=\"{}\" r=\"{}\"", css_class, coordinate(at.x),
-                                 coordinate(at.y), coordinate(radius));
-            return end("circle", "");
-        case Shape::square:
-            return rectangle({at.x - half, at.y - half}, 2 * half, 2 * half, css_class);
-        case Shape::triangle:
-            return polygon({{at.x, at.y - third},
-                            {at.x + third * 0.87, at.y + third / 2},
-                            {at.x - third * 0.87, at.y + third / 2}},
-                           css_class);
-        case Shape::diamond:
-            return polygon({{at.x, at.y - third}, {at.x + third, at.y}, {at.x, at.y + third}, {at.x - third, at.y}},
-                           css_class);
-        case Shape::cross:
-            return polygon({{at.x - arm, at.y - thick},
-                            {at.x - thick, at.y - thick},
-                            {at.x - thick, at.y - arm},
-                            {at.x + thick, at.y - arm},
-                            {at.x + thick, at.y - thick},
-                            {at.x + arm, at.y - thick},
-                            {at.x + arm, at.y + thick},
-                            {at.x + thick, at.y + thick},
-                            {at.x + thick, at.y + arm},
-                            {at.x - thick, at.y + arm},
-                            {at.x - thick, at.y + thick},
-                            {at.x - arm, at.y + thick}},
-                           css_class);
+    if (shape == Shape::circle) {
+        text_ += fmt::format("<circle class=\"{}\" cx=\"{}\" cy=\"{}\" r=\"{}\"", css_class, coordinate(at.x),
+                             coordinate(at.y), coordinate(radius));
+        return end("circle", "");
     }
+    using Corners = std::vector<Spot>;
+    static const std::map<Shape, Corners> corners{
+        {Shape::square, {{-0.89, -0.89}, {0.89, -0.89}, {0.89, 0.89}, {-0.89, 0.89}}},
+        {Shape::triangle, {{0, -1.35}, {1.1745, 0.675}, {-1.1745, 0.675}}},
+        {Shape::diamond, {{0, -1.35}, {1.35, 0}, {0, 1.35}, {-1.35, 0}}},
+        {Shape::cross,
+         {{-1.2, -0.4},
+          {-0.4, -0.4},
+          {-0.4, -1.2},
+          {0.4, -1.2},
+          {0.4, -0.4},
+          {1.2, -0.4},
+          {1.2, 0.4},
+          {0.4, 0.4},
+          {0.4, 1.2},
+          {-0.4, 1.2},
+          {-0.4, 0.4},
+          {-1.2, 0.4}}}};
+    Corners spots = corners.at(shape);
+    for (Spot& spot : spots) spot = {at.x + radius * spot.x, at.y + radius * spot.y};
+    polygon(spots, css_class);
 }
 
 void Svg::open(std::string_view css_class, std::string_view title, std::string_view attributes)

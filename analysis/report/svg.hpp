@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace roof::analysis {
@@ -41,13 +42,14 @@ class Svg {
 
     /// The element for a page, whose style sheet formats it.
     std::string str() const { return "<svg " + head_ + ">\n" + text_ + "</svg>\n"; }
-    /// A complete file on white paper.
+    /// A complete file on white paper. A text over lines has its halo as a text below it: few programs except browsers know paint-order.
     std::string file(std::string_view style_sheet) const;
 
   private:
     void end(std::string_view tag, std::string_view title);
     std::string head_;  ///< attributes
     std::string text_;
+    std::vector<std::pair<std::size_t, std::size_t>> over_lines_;  ///< texts with a halo: from, to
 };
 
 // Figures as SVG (draw.cpp).

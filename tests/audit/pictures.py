@@ -6,8 +6,10 @@ import re
 import xml.etree.ElementTree as tree
 
 import captions
+import page_json
+import told
 from figures import UNITS, Findings
-from said import Index
+from said import Index, plain, skeleton
 
 PIXELS = 0.11  # coordinates are written to 0.1
 TICK = re.compile(r"(1/)?([\d.e+-]+)\s?(\S*)")
@@ -95,7 +97,55 @@ def ticks_of(root):
 LINEAR = "share of attainable"
 
 
-def one(findings, place, text, index):
+def table_below(findings, place, root, points):
+    """The table of points: each row has the figures of a point of that name, the numbers go by headroom. Their names by number."""
+    rows = {}
+    for text in (one for one in root.iter() if tag(one) == "text" and "cell" in classes(one)):
+        rows.setdefault(float(text.get("y")), []).append((float(text.get("x")), text.text or ""))
+    names, before = {}, math.inf
+    for _, row in sorted(rows.items()):
+        number, name, *shown = (words for _, words in sorted(row))
+        best = None
+        for point in points.get(name, []):
+            trial = Findings()
+            page_json.cells(trial, f"{place}: {name}", shown, point)
+            best = (trial, point) if best is None or len(trial.differences) < len(best[0].differences) else best
+        findings.text(f"{place}: {name} is a point", best is not None, True)
+        if best is None:
+            continue
+        findings.checked += best[0].checked
+        for _, *difference in best[0].differences:
+            findings.differs(*difference[:3])
+        if number:
+            findings.text(f"{place}: {name} by headroom", best[1].headroom <= before * (1 + 5e-3), True)
+            names[number], before = name, best[1].headroom
+    findings.text(f"{place}: numbers", [*names], sorted(names, key=int))
+    return names
+
+
+def heading(root, index):
+    """The whole sentence by each of its lines: a long one stands in two."""
+    lines = [one.text for one in root.iter() if tag(one) == "text" and one.get("x") == "8" and {"name", "label"} & {*classes(one)} and one.text]
+    whole = {}
+    for one, two in zip(lines, lines[1:]):
+        if skeleton(plain(f"{one} {two}"))[0] in index.of:
+            whole |= {one: f"{one} {two}", two: f"{one} {two}"}
+    return whole
+
+
+def points_by_name(studies):
+    """Steps and layers by the names that pictures have."""
+    found = {}
+    for study in studies:
+        for step in study.steps:
+            for point in step.points:
+                short = f"{point.name.split('+')[0]} {({'forward': 'fwd', 'backward': 'bwd'}.get(point.phase, point.phase))}"
+                name = f"{told.model(step.row)} b{told.batch(step.row)}" if point.scope == "step" else short
+                found.setdefault(name, []).append(point)
+    return found
+
+
+def one(findings, place, text, index, points):
     root = tree.fromstring(text)
     label = root.get("aria-label", "")
     ticks, texts_of_ticks = ticks_of(root)
@@ -125,10 +175,21 @@ def one(findings, place, text, index):
                 for _, *difference in best.differences:
                     findings.differs(*difference[:3])
     segments(findings, place, root)
-    numbers = []
+    table = table_below(findings, f"{place}: table", root, points)
+    numbers, lines = [], heading(root, index)
     for text in (element for element in root.iter() if tag(element) == "text" and element not in texts_of_ticks):
         words = re.sub(r"\s+", " ", text.text or "").strip()
-        if words.isdigit():
+        if {"under", "cell"} & {*classes(text)}:
+            continue
+        words = lines.get(words, words)
+        numbered = re.fullmatch(r"(\d+) (.+)", words) if "halo" in classes(text) else None
+        if table and numbered:  # the name of a layer
+            findings.text(f"{place}: number {words}", table.get(numbered[1]), numbered[2])
+        elif "number" in classes(text):
+            findings.text(f"{place}: number {words}", words in table if table else words.isdigit(), True)
+        elif numbered and not words.endswith("FLOP/B"):
+            index.check(findings, f"{place}: text", numbered[2])
+        elif words.isdigit():
             numbers.append(int(words))
         elif re.search(r"\d", words) and words not in NAMES and words not in told_ridges:
             index.check(findings, f"{place}: text", words)
@@ -238,6 +299,6 @@ def index_of(studies):
 
 
 def audit(findings, folder, studies):
-    index = index_of(studies)
+    index, points = index_of(studies), points_by_name(studies)
     for path in sorted(folder.glob("*.svg")):
-        one(findings, path.name.rstrip("0123456789.svg").rstrip("-"), path.read_text(encoding="utf-8"), index)
+        one(findings, path.name.rstrip("0123456789.svg").rstrip("-"), path.read_text(encoding="utf-8"), index, points)

@@ -28,4 +28,4 @@ def audit(findings, text, studies, page):
     sentences.audit(findings, "terminal", [text for text in dict.fromkeys(texts) if text], sentences.expected(studies))
 
 
-OF_PICTURES = ", as SVG; no PNG: rsvg-convert is not installed (Debian package librsvg2-bin)"
+OF_PICTURES = ", as SVG; no PNG or PDF: rsvg-convert is not installed (Debian package librsvg2-bin, or pip install \"measured-roof[pictures]\")"

@@ -24,7 +24,7 @@ export const problems = [];
 export const asked = [];
 
 /// `hash`: the state in the page's address.
-export async function open(width, height, scheme, hash = "") {
+export async function open(width, height, scheme, hash = "", file = page) {
   const tab = await browser.newPage();
   tab.setDefaultTimeout(0);
   tab.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(message.text()));
@@ -38,7 +38,7 @@ export async function open(width, height, scheme, hash = "") {
   await tab.setViewport({width, height});
   await tab.emulateMediaFeatures([{name: "prefers-color-scheme", value: scheme}]);
   const started = performance.now();
-  await tab.goto(`file://${resolve(page)}${hash}`);
+  await tab.goto(`file://${resolve(file)}${hash}`);
   await tab.waitForSelector("html.ready");
   return {tab, seconds: (performance.now() - started) / 1000};
 }

@@ -1,11 +1,11 @@
 // Where marks are drawn: node positions.mjs PAGE.html PACKAGES CHROMIUM POINTS.json
 // POINTS.json: { key: [[intensity, ...], rate] } of the points that a roofline can show, from `roof report --data`
 // (placements.csv); the intensities are the allowed ones, by level. The expected pixel comes from these and from the
-// ticks on the screen, after ten random zooms and filters. No text covers another one in any of the views, and a name
-// without a leader is nearer to its own mark than to any other.
+// ticks on the screen, after ten random zooms and filters; in each view names are clear (names.mjs).
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 
+import {namesAreClear} from "./names.mjs";
 import {browser, open, pause, problems, rest} from "./opened.mjs";
 
 const points = JSON.parse(readFileSync(rest[0], "utf8"));
@@ -30,16 +30,6 @@ function pixels(ticks) {
 const seen = (tab) =>
     tab.$$eval("#roofline .live-figure:not([hidden]) .chart > svg", (charts) => charts.map((chart) => {
       const middle = ({left, right, top, bottom}) => [(left + right) / 2, (top + bottom) / 2];
-      /// The corners of a text, which may be turned, a little inside: letters do not fill their line.
-      const corners = (one) => {
-        const {x, y, width, height} = one.getBBox(), at = one.getScreenCTM();
-        const inside =
-            [[x + 1, y + 3], [x + width - 1, y + 3], [x + width - 1, y + height - 3], [x + 1, y + height - 3]];
-        return {
-          text: one.textContent,
-          corners: inside.map(([a, b]) => [at.a * a + at.c * b + at.e, at.b * a + at.d * b + at.f])
-        };
-      };
       const {left, right, top, bottom} = chart.querySelector(".axis").getBoundingClientRect();
       return {
         frame: {left, right, top, bottom},
@@ -53,23 +43,7 @@ const seen = (tab) =>
           shape: middle(mark.querySelector(".shape").getBoundingClientRect()),
           shapeKind: mark.querySelector(".shape").tagName,
           corners: mark.querySelector(".shape").getAttribute("points")
-        })),
-        names: [...chart.querySelectorAll(".names text, .marks text")].map(corners),
-        near: [...chart.querySelectorAll(".names text[data-of]:not([data-leader])")].map((name) => {
-          const own = name.getBoundingClientRect();
-          const away = [...chart.querySelectorAll(".marks [data-key]:not(.unknown,.outside)")].map((mark) => {
-            const {left: a, right: b, top: c, bottom: d} = mark.querySelector(".shape").getBoundingClientRect();
-            const radius = (b - a) / 2, x = (a + b) / 2, y = (c + d) / 2;
-            const dx = Math.max(own.left - x, 0, x - own.right), dy = Math.max(own.top - y, 0, y - own.bottom);
-            return [mark.dataset.key, Math.hypot(dx, dy) - radius];
-          });
-          const least = (list) => Math.min(Infinity, ...list.map(([, distance]) => distance));
-          return {
-            text: name.textContent,
-            own: least(away.filter(([key]) => key === name.dataset.of)),
-            other: least(away.filter(([key]) => key !== name.dataset.of))
-          };
-        })
+        }))
       };
     }));
 
@@ -79,20 +53,10 @@ const placeOf = ({shape: [x, y], corners}) => {
   return [x, y - (Math.max(...heights) + Math.min(...heights)) / 2];
 };
 
-/// Whether two convex polygons meet: no line along an edge of one separates them.
-const meet = (a, b) => ![a, b].some((polygon) => polygon.some((from, i) => {
-  const to = polygon[(i + 1) % polygon.length];
-  const aside = ([x, y]) => (to[0] - from[0]) * (y - from[1]) - (to[1] - from[1]) * (x - from[0]);
-  const [ofA, ofB] = [a, b].map((one) => one.map(aside));
-  return Math.max(...ofA) <= Math.min(...ofB) || Math.max(...ofB) <= Math.min(...ofA);
-}));
-
 async function check(tab, what) {
   let checked = 0, outside = 0, worst = 0;
-  for (const {frame, ticks, marks, names, near} of await seen(tab)) {
-    for (const {text, own, other} of near)
-      assert.ok(
-          own < (other ?? Infinity), `${what}: '${text}' is ${own} pixels from its mark and ${other} from another`);
+  await namesAreClear(tab, what);
+  for (const {frame, ticks, marks} of await seen(tab)) {
     const of = (axis, at) => pixels(
         ticks.filter((tick) => tick.axis === axis).map((tick) => ({value: numberOf(tick.text), at: tick.middle[at]})));
     const x = of("x", 0), y = of("y", 1);
@@ -123,8 +87,6 @@ async function check(tab, what) {
       assert.ok(distance <= 1, `${what}: ${mark.key} at ${place}, expected ${expected}`);
       ++checked;
     }
-    names.forEach((a, i) => names.slice(i + 1).forEach(
-                      (b) => assert.ok(!meet(a.corners, b.corners), `${what}: '${a.text}' covers '${b.text}'`)));
   }
   return {checked, outside, worst};
 }
@@ -171,17 +133,17 @@ try {
   add(await check(tab, "with all steps"));
   for (const slanted of await slantedRoofs(tab)) assert.ok(slanted > 0, "no slanted roof is in the view of all steps");
   for (let step = 0; step < 10; ++step) {
-    const what = pick([
-      "+", "-", "-", "Backspace", "choose-step", "choose-model", "choose-level", "choose-phase", "choose-kind",
-      "choose-overlay", "drag"
-    ]);
+    const what = pick(
+        ["+", "-", "-", "Backspace", "choose-step", "choose-model", "choose-level", "find", "choose-overlay", "drag"]);
     if (what === "drag") {
       const {x, y, width, height} = await (await tab.$("#roofline .live-figure:not([hidden]) .chart")).boundingBox();
       await tab.mouse.move(x + width / 2, y + height / 2);
       await tab.mouse.down();
       await tab.mouse.move(x + width / 2 + 200 * (random() - 0.5), y + height / 2 + 100 * (random() - 0.5), {steps: 3});
       await tab.mouse.up();
-    } else if (!what.startsWith("choose"))
+    } else if (what === "find")
+      await tab.type("#layer-search", pick(["conv", "backward", " "]));
+    else if (!what.startsWith("choose"))
       await zoom(tab, what);
     else
       await select(tab, what);

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import tempfile
@@ -176,6 +177,15 @@ class Browser(Page):
             text = table.read_text()
             table.write_text("".join(line for line in text.splitlines(keepends=True) if "alexnet" not in line and "resnet18" not in line))
         self.check_positions(study)
+
+    def test_names_of_made_folders_are_clear(self):
+        """A sample of tests/page/made_pages."""
+        made = runpy.run_path(str(HERE / "made_pages"))
+        try:
+            pages = list(made["pages"](self.folder, "names", range(6), ROOF))
+        except ImportError as error:
+            self.skipTest(f"{error}: tools/install_dependencies --tests")
+        self.use("-", "names.mjs", *pages)
 
     def test_marks_of_several_runs_stand_where_their_data_are(self):
         shutil.copytree(EXAMPLES, self.folder / "results")

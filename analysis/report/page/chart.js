@@ -9,6 +9,7 @@ export class Chart {
   /// `table`: the id of the table with the same points.
   constructor(title, height, {hover, choose, preview, table}) {
     this.svg = svg("svg", {"aria-label": title});
+    this.svg.onPaper = () => this.onPaper();
     this.tip = element("div", {class: "tip", hidden: true});
     this.box = element("div", {
       class: "chart",
@@ -45,15 +46,20 @@ export class Chart {
     }).observe(this.box);
   }
 
+  /// As a picture of its own, with its heading and its table.
+  onPaper() {
+    const width = 1060, {parts, height} = drawFigure({...this.last, ...this.last.paper}, this.view, width);
+    return svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height}, ...parts);
+  }
+
   draw(figure, view) {
     Object.assign(this, {last: figure, view});
     const {clientWidth: width, clientHeight: height} = this.box;
     if (!width) return;  // folded
     this.seen = width;
     this.drawn = drawFigure(figure, view, width, height);
-    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.svg.setAttribute("width", width);
-    this.svg.setAttribute("height", height);
+    for (const [name, value] of Object.entries({viewBox: `0 0 ${width} ${height}`, width, height}))
+      this.svg.setAttribute(name, value);
     this.svg.replaceChildren(...this.drawn.parts);
     const last = ({rank}) => (rank > 0 ? rank : Infinity);  // layers by headroom, then steps and phases
     const marks =
@@ -81,6 +87,7 @@ export class Chart {
   /// in factors on both logarithmic axes, or { undo }.
   zoomable(change) {
     this.change = change;
+    this.figure.firstChild.append(element("small", {}, "drag to zoom, double click to undo"));
     const pixel = ({clientX, clientY}) => {
       const box = this.box.getBoundingClientRect();
       return [clientX - box.left, clientY - box.top];
@@ -122,11 +129,9 @@ export class Chart {
     this.box.addEventListener("dblclick", () => change({undo: true}));
   }
 
-  light(key) {
-    for (const mark of this.svg.querySelectorAll(".mark.lit")) mark.classList.remove("lit");
-    if (key)
-      for (const mark of this.svg.querySelectorAll(".marks [data-key]"))
-        if (mark.dataset.key === key) mark.classList.add("lit");
+  light(keys) {
+    for (const mark of this.svg.querySelectorAll(".marks [data-key]"))
+      mark.classList.toggle("lit", keys.includes(mark.dataset.key));
   }
 
   /// Removes the highlight that the keyboard set.

@@ -25,9 +25,7 @@ export function firstChoices(studies) {
     precision: "",
     model: "",
     level: "",
-    phase: "",
-    kind: "",
-    share: 1,
+    find: "",
     overlay: "",
     hidden: new Set()
   };
@@ -85,29 +83,20 @@ export function runsOf(studies) {
   });
 }
 
-/// The layers of the chosen step that pass the filters, longest first, up to `share` of their time.
-export function layersShown(points, choices) {
-  const layers =
-      points
-          .filter((point) => point.scope === "layer" && stepKey(point.row) === choices.step &&
-                  (!choices.phase || point.phase === choices.phase) && (!choices.kind || point.kind === choices.kind))
-          .sort((a, b) => b.seconds.median - a.seconds.median);
-  const total = layers.reduce((sum, point) => sum + point.seconds.median, 0);
-  let sum = 0;
-  return layers.filter((point) => {
-    const keep = sum < choices.share * total * (1 - 1e-12) || choices.share === 1;
-    sum += point.seconds.median;
-    return keep;
-  });
-}
+/// Whether each of the words that the reader searches for is in the name, the kind or the phase.
+const isFound = ({name, kind, phase}, {find}) =>
+    find.toLowerCase().split(" ").every((word) => `${name} ${kind} ${phase}`.toLowerCase().includes(word));
+
+/// The layers of the chosen step that the reader searches for.
+export const layersShown = (points, choices) =>
+    points.filter((point) => point.scope === "layer" && stepKey(point.row) === choices.step && isFound(point, choices));
 
 /// The layers shown, the phases of the chosen step, and the steps of its model and precision.
 export function pointsShown(points, choices) {
   const [model, , precision] = choices.step && choices.step !== allSteps ? JSON.parse(choices.step) : [];
-  const isShown = ({scope, row, phase}) => {
+  const isShown = ({scope, row}) => {
     if (scope === "step") return choices.step === allSteps || (row.model === model && row.precision === precision);
-    return scope === "phase" && !choices.kind && stepKey(row) === choices.step &&
-        (!choices.phase || phase === choices.phase);
+    return scope === "phase" && !choices.find && stepKey(row) === choices.step;
   };
   return [...layersShown(points, choices), ...points.filter(isShown)];
 }

@@ -36,7 +36,7 @@ function point(study, index, i) {
     name: study.names[columns.name[i]],
     kind: study.kinds[columns.kind[i]],
     phase: study.phases[columns.phase[i]],
-    text: `${columns.text[i]} (${row.title}; ${row.how})`,
+    text: columns.text[i],
     cells: columns.cells[i],
     label: study.names[columns.name[i]],
     headroom: Math.max(0, attainable > 0 ? seconds.median - attainable : 0)

@@ -2,8 +2,16 @@
 // arrow at its edge, outlines lie below points, no text covers another, and a name is nearest to its own mark or has a
 // leader.
 // clang-format off
-import {clamp, distanceOf, lineHeight, lineOf, meet, mostNamed, ridgesOf, scaleOf, shapeOf, sides, spotsOf, svg, ticksIn} from "./geometry.js";
+import {clamp, distanceOf, lineHeight, lineOf, meet, mostNamed, ridgesOf, scaleOf, shapeOf, sides, spotsOf, svg, ticksIn, wrapped} from "./geometry.js";
 // clang-format on
+
+const apart = ([x1, y1], [x2, y2]) => Math.hypot(x2 - x1, y2 - y1);
+
+/// In the direction from one place to another.
+function arrowHead(from, to, at, d) {
+  const turn = (180 / Math.PI) * Math.atan2(to[1] - from[1], to[0] - from[0]);
+  return svg("path", {class: "arrow shape", d, transform: `translate(${at.join(" ")}) rotate(${turn})`});
+}
 
 const line = ([x1, y1], [x2, y2], name) => svg("path", {class: name, d: `M${x1} ${y1}L${x2} ${y2}`});
 
@@ -15,13 +23,18 @@ function text([x, y], words, name, turn = 0) {
 const nameOf = ({label}) => (label.includes(": ") ? label.slice(0, label.lastIndexOf(": ")) : label);
 
 class Drawing {
-  /// `figure`: { x, y, roofs, marks, curves }; `view`: { x: [low, high], y: [low, high] }.
+  /// `figure`: { x, y, roofs, marks, curves }, on paper also heading, lines, and table, rows of texts; `view`: { x:
+  /// [low, high], y: [low, high] }. Without a height the plot has that of a picture.
   constructor(figure, view, width, height) {
     const isNarrow = width < 520;
     const spots = spotsOf(figure.legend ?? [], width - 30);
-    const below = spots.length ? spots.at(-1)[1] + lineHeight : 0;
-    this.edges = {left: 84, right: width - 24, top: 28, bottom: height - 46 - below};
-    const {left, right, top, bottom} = this.edges;
+    this.heading = (figure.heading ?? []).flatMap((words) => wrapped(words, width / 7.5));
+    const below =
+        (spots.length ? spots.at(-1)[1] + lineHeight : 0) + (figure.table ? lineHeight * (figure.table.length + 1) : 0);
+    const top = 28 + 20 * this.heading.length;
+    this.height = height || top + 610 + below;
+    this.edges = {left: 84, right: width - 24, top, bottom: this.height - 46 - below};
+    const {left, right, bottom} = this.edges;
     Object.assign(this, {figure, view, isNarrow, spots, taken: [], texts: [], discs: [], lines: [], arrows: []});
     this.x = scaleOf(view.x, left, right, figure.x.linear);
     this.y = scaleOf(view.y, bottom, top, figure.y.linear);
@@ -48,7 +61,7 @@ class Drawing {
       parts.push(svg("text", {class: "tick end", x: left - 6, y: y + 4, "data-axis": "y", "data-at": at}, words));
     }
     const label = this.isNarrow ? this.figure.x.label.split(",")[0] : this.figure.x.label;
-    this.taken.push({x: left, y: 0, w: 7 * this.figure.y.label.length, h: top - 6});
+    this.taken.push({x: left, y: top - 28, w: 7 * this.figure.y.label.length, h: 22});
     parts.push(svg("path", {class: "axis", d: `M${left} ${top}V${bottom}H${right}`}),
         text([left, top - 10], this.figure.y.label, "label"),
         svg("text", {class: "label middle", x: (left + right) / 2, y: bottom + 36}, label));
@@ -99,13 +112,13 @@ class Drawing {
       const path =
           svg("path", {class: `curve ${css}`, d: spots.map(([x, y], i) => `${i ? "L" : "M"}${x} ${y}`).join("")});
       if (!css.startsWith("trajectory")) return [path];
-      const heads = spots.slice(1).map(([x, y], i) => {  // towards the larger batch
-        const [fromX, fromY] = spots[i], turn = (180 / Math.PI) * Math.atan2(y - fromY, x - fromX);
-        if (Math.hypot(x - fromX, y - fromY) < 30) return "";
-        const place = `translate(${(x + fromX) / 2} ${(y + fromY) / 2}) rotate(${turn})`;
-        return svg("path", {class: "arrow", d: "M4 0L-4 3V-3Z", transform: place});
-      });
-      return [path, svg("g", {class: css.replace("trajectory", "mark")}, ...heads)];
+      const heads = spots.slice(1).map((to, i) => [spots[i], to]).filter(([from, to]) => apart(from, to) > 30);
+      const middle = ([a, b], [c, d]) => [(a + c) / 2, (b + d) / 2];  // the arrow is towards the larger batch
+      return [
+        path,
+        svg("g", {class: css.replace("trajectory", "mark")},
+            ...heads.map(([from, to]) => arrowHead(from, to, middle(from, to), "M4 0L-4 3V-3Z")))
+      ];
     });
   }
 
@@ -115,20 +128,16 @@ class Drawing {
     return known.map((mark) => {
       const [[x], [y, low, high]] = mark.before;
       const [from, to] = [[this.x.at(x), this.y.at(y)], this.placeOf(mark)];
-      const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
-      const turn = (180 / Math.PI) * Math.atan2(to[1] - from[1], to[0] - from[0]);
-      const head = {class: "arrow", d: "M0 0L-8 3V-3Z", transform: `translate(${to.join(" ")}) rotate(${turn})`};
       return svg("g", {class: "change", "data-from": mark.key, "data-x": x, "data-y": y},
           line([from[0], this.y.at(low)], [from[0], this.y.at(high)], "interval"), line(from, to, "change-line"),
-          ...(length > 8 ? [svg("path", head)] : []));
+          ...(apart(from, to) > 8 ? [arrowHead(from, to, to, "M0 0L-8 3V-3Z")] : []));
     });
   }
 
   /// Outlines and steps first, then the large and the small: nothing hides a point.
   marks() {
     const below = ({classes}) => (classes.includes("outline") ? 2 : classes.includes("step") ? 1 : 0);
-    const order = [...this.figure.marks]
-                      .filter((mark) => this.isDrawn(mark))
+    const order = this.figure.marks.filter((mark) => this.isDrawn(mark))
                       .sort((a, b) => below(b) - below(a) || b.radius - a.radius);
     const parts = order.map((mark) => this.mark(mark));
     const {left, right, top, bottom} = this.edges;
@@ -145,13 +154,11 @@ class Drawing {
     const data = {"data-key": mark.key, "data-level": mark.level, "data-x": mark.x[0] ?? 0, "data-y": mark.y[0]};
     if (!(mark.x[0] > 0)) {
       const y = this.y.at(mark.y[0]);
-      this.taken.push({x: left, y: y - 18, w: 7 * (mark.name.length + 15), h: 18});
-      return svg("g", {class: "mark unknown", ...data}, line([left, y], [right, y], "edge"),
-          text([left + 8, y - 5], `${mark.name}: bytes unknown`, "halo"));
+      return svg("g", {class: "mark unknown", ...data}, line([left, y], [right, y], "edge"));
     }
     const at = this.placeOf(mark);
     const inside = [clamp(at[0], left, right), clamp(at[1], top, bottom)];
-    const isOut = Math.hypot(at[0] - inside[0], at[1] - inside[1]) > 0.5;
+    const isOut = apart(at, inside) > 0.5;
     const made = svg("g", {
       class: `mark ${mark.classes.join(" ")}${isOut ? " outside" : ""}`,
       ...data,
@@ -185,9 +192,8 @@ class Drawing {
 
   /// At the edge, towards the place outside; arrows near one another are counted.
   arrow(made, at, edge) {
-    const turn = (180 / Math.PI) * Math.atan2(at[1] - edge[1], at[0] - edge[0]);
-    made.append(svg("path", {class: "arrow shape", d: "M0 0L-9 5V-5Z", transform: `rotate(${turn})`}));
-    const near = this.arrows.find(({at: [x, y]}) => Math.hypot(edge[0] - x, edge[1] - y) < 26);
+    made.append(arrowHead(edge, at, [0, 0], "M0 0L-9 5V-5Z"));
+    const near = this.arrows.find((one) => apart(edge, one.at) < 26);
     if (near)
       ++near.count;
     else
@@ -204,10 +210,10 @@ class Drawing {
   /// Along the line, above or below it, where the text covers nothing, or at least no text and mark; without the rate
   /// if there is no other room.
   nameRoof(roof) {
-    const letter = 7.7, cell = 13;
+    const letter = 7.7, cell = 10;
     const [from, to] = this.lineAt(roof, roof.rate[0]);
-    const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
-    if (!(length > 40)) return [];
+    const length = apart(from, to);
+    if (!(length > 40) || !roof.label) return [];
     const across = [(to[0] - from[0]) / length, (to[1] - from[1]) / length];
     const at = (forward, aside) => [from[0] + forward * across[0] - aside * across[1],
         from[1] + forward * across[1] + aside * across[0]];
@@ -215,7 +221,7 @@ class Drawing {
       for (const words of this.isNarrow ? [nameOf(roof)] : [roof.label, nameOf(roof)]) {
         const wide = letter * words.length;
         for (let start = 6; start + wide < length; start += 12)
-          for (const shift of [-5, 14]) {
+          for (const shift of roof.slanted ? [-5, 14] : [-5, 14, -20]) {
             const begin = roof.slanted ? start : length - start - wide;
             const cells = [];
             for (let i = 0; i < wide; i += cell) {
@@ -232,33 +238,58 @@ class Drawing {
     return [];
   }
 
-  /// Above, below or beside the mark, where no other is as near; an important name also farther away, with a leader
-  /// that crosses no text.
-  nameMark(mark, isImportant) {
-    const w = (isImportant ? 7.7 : 7) * mark.name.length + 2, h = 14;
+  /// The name with its number, or the number alone: in a large mark, above, below or beside it, where no other is as
+  /// near; a name also farther away, with a leader that crosses no text.
+  nameMark(mark, isWhole) {
+    const number = mark.rank > 0 && mark.rank < Infinity ? `${mark.rank}` : "";
+    const words = isWhole ? `${number} ${mark.name}`.trim() : number || mark.name;
+    const w = (isWhole ? 7.7 : 7) * words.length + 2, h = 14;
     const [x, y] = this.placeOf(mark);
     const others = this.discs.filter(({key}) => key !== mark.key);
-    for (const ofLines of isImportant ? [true, false] : [true])
-      for (let away = mark.radius + 2; away < mark.radius + (isImportant ? 110 : 12); away += 11)
+    const write = (box, dx, leader) => {
+      this.taken.push(box);
+      this.texts.push(box);
+      const [anchor, begin] = dx === 1 ? ["", 1] : dx === -1 ? [" end", w - 1] : [" middle", w / 2];
+      const name = text([box.x + begin, box.y + 11], words, `halo${isWhole ? " bold" : ""}${anchor}`);
+      Object.assign(name.dataset, {of: mark.key, ...(leader.length ? {leader: ""} : {})});
+      return [...leader, name];
+    };
+    const within = {x: x - w / 2, y: y - h / 2, w, h};
+    const isCovered = () =>
+        this.texts.some((other) => meet(other, within)) || others.some((other) => distanceOf(other, within) <= 0);
+    if (!isWhole && mark.radius > w / 2 && !isCovered()) return write(within, 0, []);
+    for (const ofLines of isWhole ? [true, false] : [true])
+      for (let away = mark.radius + 2; away < mark.radius + (isWhole ? 160 : 12); away += 11)
         for (const [dx, dy] of sides) {
           const box = {x: x + dx * (away + w / 2) - w / 2, y: y + dy * (away + h / 2) - h / 2, w, h};
           if (!this.isFree(box, ofLines)) continue;
           const isFar = away > mark.radius + 12;
           const own = distanceOf({at: [x, y], radius: mark.radius}, box);
-          if (!isFar && others.some((other) => distanceOf(other, box) <= own + 2)) continue;
+          if (!isFar && others.some((other) => distanceOf(other, box) <= own + 3 + 0.2 * (mark.radius + other.radius)))
+            continue;
           const near = [clamp(x, box.x, box.x + w), clamp(y, box.y, box.y + h)];
           const along = Array.from(
               {length: 25}, (_, i) => ({x: x + (near[0] - x) * i / 25, y: y + (near[1] - y) * i / 25, w: 1, h: 1}));
           const crosses = (spot, i) => this.texts.some((other) => meet(spot, other)) ||
               (i > 12 && others.some((other) => distanceOf(other, spot) < 2));
           if (isFar && along.some(crosses)) continue;
-          this.taken.push(box);
-          this.texts.push(box);
-          const [anchor, begin] = dx === 1 ? ["", 1] : dx === -1 ? [" end", w - 1] : [" middle", w / 2];
-          const name = text([box.x + begin, box.y + 11], mark.name, `halo${isImportant ? " bold" : ""}${anchor}`);
-          Object.assign(name.dataset, {of: mark.key, ...(isFar ? {leader: ""} : {})});
-          return [...(isFar ? [line([x, y], near, "leader")] : []), name];
+          if (isFar) this.taken.push(...along);
+          return write(box, dx, isFar ? [line([x, y], near, "leader")] : []);
         }
+    return [];
+  }
+
+  /// Above the line of a mark without known bytes.
+  nameUnknown(mark) {
+    const {left, right} = this.edges;
+    const y = this.y.at(mark.y[0]), words = `${mark.name}: bytes unknown`, w = 7.2 * words.length;
+    for (let x = left + 6; x + w < right; x += 20) {
+      const box = {x, y: y - 18, w, h: 17};
+      if (this.taken.some((other) => meet(box, other))) continue;
+      this.taken.push(box);
+      this.texts.push(box);
+      return [text([x + 2, y - 5], words, "halo")];
+    }
     return [];
   }
 
@@ -283,7 +314,23 @@ class Drawing {
     });
   }
 
-  /// Roofs, then marks by rank.
+  /// Above the plot its heading, below it the table of its points, columns as wide as their longest text.
+  paper() {
+    const {heading, figure: {table = []}, spots} = this;
+    const top = this.edges.bottom + 64 + (spots.length ? spots.at(-1)[1] + lineHeight : 0);
+    const longest = (i) => Math.max(...table.map((row) => `${row[i]}`.length));
+    let x = 8;
+    return [
+      ...heading.map((words, i) => text([8, 20 * i + 14], words, i ? "label" : "name")),
+      ...(table[0] ?? []).flatMap((_, i) => {
+        const cells = table.map((row, line) => text([x, top + lineHeight * line], row[i], line ? "cell" : "label"));
+        x += 7 * longest(i) + 14;
+        return cells;
+      })
+    ];
+  }
+
+  /// Roofs, then marks by rank; on paper the steps and the layers of the table alone.
   names() {
     const {left, right, top, bottom} = this.edges;
     const isInside = ([x, y]) => x > left - 1 && x < right + 1 && y > top - 1 && y < bottom + 1;
@@ -291,12 +338,19 @@ class Drawing {
                       .filter((mark) => mark.rank >= 0 && mark.name && mark.x[0] > 0 && this.isDrawn(mark) &&
                               isInside(this.placeOf(mark)))
                       .sort((a, b) => a.rank - b.rank);
+    const {table} = this.figure;
+    let layers = 0;
     return [
+      ...this.figure.marks.filter((mark) => !(mark.x[0] > 0) && mark.name && this.isDrawn(mark))
+          .flatMap((mark) => this.nameUnknown(mark)),
       ...this.figure.roofs.flatMap((roof) => this.nameRoof(roof)),
-      ...this.ridges.flatMap((ridge) => this.nameRidge(ridge)),
-      ...named.flatMap(
-          (mark, index) => this.nameMark(mark,
-              mark.rank === 0 || index < (this.isNarrow ? 2 : mostNamed) + named.filter(({rank}) => !rank).length))
+      ...this.ridges.flatMap((ridge) => this.nameRidge(ridge)), ...named.flatMap((mark) => {
+        const isLayer = mark.rank > 0 && mark.rank < Infinity;
+        if (isLayer && table && !table.some(([number]) => number === mark.rank)) return [];
+        const isWhole = isLayer ? ++layers <= (this.isNarrow ? 2 : mostNamed) : !mark.rank || Boolean(table);
+        const named = this.nameMark(mark, isWhole);
+        return named.length || !isLayer ? named : this.nameMark(mark, false);
+      })
     ];
   }
 }
@@ -315,9 +369,11 @@ export function drawFigure(figure, view, width, height) {
   return {
     parts: [
       svg("clipPath", {id: clip}, svg("rect", inside)), svg("rect", {...inside, fill: "transparent"}), ...axes, lines,
-      marks, svg("g", {class: "names"}, ...drawing.names()), svg("g", {class: "key"}, ...drawing.legend())
+      marks, svg("g", {class: "names"}, ...drawing.names()), svg("g", {class: "key"}, ...drawing.legend()),
+      ...drawing.paper()
     ],
     x: drawing.x,
-    y: drawing.y
+    y: drawing.y,
+    height: drawing.height
   };
 }

@@ -77,19 +77,31 @@ export function ridgesOf(roofs) {
 
 export const lineHeight = 18;
 
-/// Where a name stands beside its mark, first choice first.
-export const sides =
-    [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1], [0.4, -1], [-0.4, -1], [0.4, 1], [-0.4, 1]];
+/// Directions from a mark to its name, first choice first: above, below, beside, then between.
+export const sides = [4, 12, 0, 8, 2, 6, 10, 14, 3, 5, 11, 13, 1, 7, 9,
+  15].map((part) => part * Math.PI /
+             8).map((angle) => [Math.cos(angle), -Math.sin(angle)].map((part) => Math.round(100 * part) / 100));
 
 /// Where the entries of a legend begin, from left to right in lines of this width.
 export function spotsOf(legend, width) {
   let x = 0, y = 0;
   return legend.map(([, , words]) => {
-    const step = 26 + 6.3 * words.length;
+    const step = 28 + 5.9 * words.length;
     if (x > 0 && x + step > width) [x, y] = [0, y + lineHeight];
     x += step;
     return [x - step, y];
   });
+}
+
+/// Words in lines of so many letters at most.
+export function wrapped(words, most) {
+  const lines = [""];
+  for (const word of words.split(" "))
+    if (lines.at(-1).length + word.length < most)
+      lines[lines.length - 1] += `${word} `;
+    else
+      lines.push(`${word} `);
+  return lines;
 }
 
 /// The smallest view that holds these marks and roofs, a quarter of a decade wider.

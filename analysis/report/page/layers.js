@@ -1,33 +1,21 @@
-// The table of layers: sorted by column, searched by text. A row highlights its point in every chart.
+// The table of points: sorted by column, searched by text. A row highlights its marks in every chart.
 import {distinct} from "./choices.js";
 import {element} from "./controls.js";
 import {duration, percent, si} from "./format.js";
 import {shapeOf, svg} from "./geometry.js";
+import {enhance, sortAgain} from "./tables.js";
 
-const most = 200;
-
-const layerColumns = [
-  {name: "layer", value: (p) => p.label, text: (p) => p.label},
-  {name: "kind", value: (p) => p.kind, text: (p) => p.kind},
-  {name: "phase", value: (p) => p.phase, text: (p) => p.phase},
-  {name: "time", value: (p) => p.seconds.median},
-  {name: "of step", value: (p) => p.seconds.median},
-  {name: "rate", value: (p) => p.flops / p.seconds.median},
-  {name: "FLOP/B", value: (p) => p.flops / (p.compulsory || Infinity)},
-  {name: "roof", value: (p) => p.cells[4]},
-  {name: "reached", value: (p) => p.attainable / p.seconds.median},
-  {name: "headroom", value: (p) => p.headroom},
-  {name: "run", value: (p) => p.row.run.name, text: (p) => p.row.run.name},
-].map((column, i) => ({text: (p) => p.cells[i - 3], number: i > 2 && i !== 7 && i < 10, ...column}));
+/// After the name, the kind and the phase; page_data.cpp has their texts.
+export const columns = ["time", "of step", "rate", "FLOP/B", "roof", "reached", "headroom"];
 
 /// The points as a table for programs: SI units, exact.
 export const tableOf = (points) => ({
   columns: [
-    "layer", "kind", "phase", "time_median_s", "time_low_s", "time_high_s", "flops", "compulsory_bytes", "roof",
-    "attainable_s", "headroom_s", "run"
+    "number", "layer", "kind", "phase", "time_median_s", "time_low_s", "time_high_s", "flops", "compulsory_bytes",
+    "roof", "attainable_s", "headroom_s", "run"
   ],
-  rows: points.map((p) => [p.name, p.kind, p.phase, p.seconds.median, p.seconds.low, p.seconds.high, p.flops,
-                       p.compulsory, p.cells[4], p.attainable, p.headroom, p.row.run.name]),
+  rows: points.map((p) => [p.number ?? "", p.name, p.kind, p.phase, p.seconds.median, p.seconds.low, p.seconds.high,
+                       p.flops, p.compulsory, p.cells[4], p.attainable, p.headroom, p.row.run.name]),
 });
 
 /// The points of one kind, phase and run with the same FLOPs and bytes, as one with their sums.
@@ -45,78 +33,59 @@ function grouped(points) {
       duration(seconds), percent(seconds / p.row.seconds.median), si(flops / seconds, "FLOP/s"), p.cells[3], p.cells[4],
       percent(attainable / seconds), duration(headroom)
     ];
-    const label = `${all.length} x ${p.kind}`;
+    const label = `${all.length} x ${p.kind}`,
+          title = all.map(({number, label: name}) => `${number} ${name}`).join("\n");
+    const keys = all.map(({key}) => key);
     return all.length === 1 ?
         p :
-        {...p, label, name: label, seconds: {median: seconds}, attainable, headroom, flops, cells};
+        {...p, label, name: label, title, keys, seconds: {median: seconds}, attainable, headroom, flops, cells};
   });
 }
 
 export class LayerTable {
-  /// `hover` and `choose` receive a point or null; `colourOf` a key.
-  constructor(hover, choose, colourOf) {
-    this.colourOf = colourOf;
-    this.hover = hover;
-    this.choose = choose;
-    this.points = [];
-    this.columns = layerColumns;
-    this.sorted = {column: layerColumns[9], down: true};
-    this.search = "";
-    this.count = element("span", {class: "legend", role: "status"});
+  /// `find` gets words, `hover` keys, `choose` a point, `colourOf` a key.
+  constructor(find, hover, choose, colourOf) {
+    Object.assign(this, {hover, choose, colourOf, points: [], shown: new Map()});
     this.head = element("tr");
     this.body = element("tbody");
-    const find = (event) => {
-      this.search = event.target.value.toLowerCase();
-      this.draw();
-    };
-    const hint = "conv, bn, backward\u2026";
-    const search = element("input", {type: "search", id: "layer-search", placeholder: hint, oninput: find});
-    const label = element("label", {class: "control", "for": "layer-search"}, "Search ", search);
-    const table = element("table", {}, element("thead", {}, this.head), this.body);
+    this.table = element("table", {}, element("thead", {}, this.head), this.body);
     this.together = element("input", {type: "checkbox", onchange: () => this.draw()});
-    const group = element("label", {class: "control"}, this.together, "equal shapes together");
-    this.element = element("div", {id: "layers-live"}, element("p", {class: "controls"}, label, group, this.count),
-        element("div", {class: "scroll"}, table));
+    const group = element("label", {class: "control"}, this.together, "equal kinds and shapes together");
+    this.search = element("input", {
+      type: "search",
+      id: "layer-search",
+      placeholder: "conv backward\u2026",
+      oninput: ({target}) => find(target.value)
+    });
+    const search = element("label", {class: "control", "for": "layer-search"}, "Search ", this.search);
+    this.count = element("span", {class: "legend", role: "status"});
+    this.controls = element("p", {class: "controls"}, search, group, this.count);
+    this.element = element("div", {id: "layers-live"}, this.controls, element("div", {class: "scroll"}, this.table));
   }
 
   /// What it shows, as a table for programs.
-  data() { return tableOf(this.visible()); }
+  data() { return tableOf([...this.body.rows].map(({dataset}) => this.shown.get(dataset.key))); }
 
-  show(points) {
-    this.points = points;
+  show(points, words) {
+    if (this.search.value !== words) this.search.value = words;
+    this.count.textContent = words ? `${points.length} found` : "";
+    this.points = points.sort((a, b) => (a.number || Infinity) - (b.number || Infinity));
     const several = distinct(points.map(({row}) => row.run)).length > 1;
-    this.columns = layerColumns.filter(({name}) => several || name !== "run");
+    const names = ["layer", "kind", "phase", ...columns, ...(several ? ["run"] : [])];
+    if (names.length !== this.head.cells.length) {
+      const isNumber = (name) => columns.includes(name) && name !== "roof";
+      this.head.replaceChildren(
+          ...names.map((name) => element("th", {scope: "col", class: isNumber(name) ? "n" : ""}, name)));
+      enhance(this.table, columns.length + 2);
+    }
     this.draw();
-  }
-
-  sortBy(column) {
-    this.sorted = {column, down: this.sorted.column === column ? !this.sorted.down : Boolean(column.number)};
-    this.draw();
-  }
-
-  visible() {
-    const {column, down} = this.sorted;
-    const points = this.together.checked ? grouped(this.points) : this.points;
-    const found = points.filter((p) => `${p.name} ${p.kind} ${p.phase}`.toLowerCase().includes(this.search));
-    const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
-    return found.sort((a, b) => (down ? -1 : 1) * order(column.value(a), column.value(b)));
   }
 
   draw() {
-    this.head.replaceChildren(...this.columns.map((column) => {
-      const sorted = this.sorted.column === column;
-      return element("th", {
-        scope: "col",
-        class: column.number ? "n" : "",
-        "aria-sort": sorted ? (this.sorted.down ? "descending" : "ascending") : "none"
-      },
-          element("button", {type: "button", class: "sort", onclick: () => this.sortBy(column)}, column.name,
-              sorted ? (this.sorted.down ? " \u2193" : " \u2191") : ""));
-    }));
-    const points = this.visible();
-    this.body.replaceChildren(...points.slice(0, most).map((point) => this.row(point)));
-    this.count.textContent = points.length > most ? `the first ${most} of ${points.length}; search or save for all` :
-                                                    `${points.length} of ${this.points.length}`;
+    const points = this.together.checked ? grouped(this.points) : this.points;
+    this.shown = new Map(points.map((point) => [point.key, point]));
+    this.body.replaceChildren(...points.map((point) => this.row(point)));
+    sortAgain(this.table);
   }
 
   /// The mark of the point, as the plot has it.
@@ -128,24 +97,27 @@ export class LayerTable {
   }
 
   row(point) {
+    const {key, keys = [key], label, title = label, number = ""} = point;
+    const light = () => this.hover(keys), dark = () => this.hover([]), choose = () => this.choose(point);
+    const name =
+        element("td", {"data-number": number}, this.markOf(point), element("span", {title}, element("bdi", {}, label)));
+    const texts = [point.kind, point.phase, ...point.cells, point.row.run.name].slice(0, this.head.cells.length - 1);
     return element("tr", {
       tabindex: 0,
-      "data-key": point.key,
-      onmouseenter: () => this.hover(point),
-      onmouseleave: () => this.hover(null),
-      onfocus: () => this.hover(point),
-      onblur: () => this.hover(null),
-      onclick: () => this.choose(point),
-      onkeydown: (event) => {
-        if (event.key === "Enter") this.choose(point);
-      }
+      "data-key": key,
+      onmouseenter: light,
+      onmouseleave: dark,
+      onfocus: light,
+      onblur: dark,
+      onclick: choose,
+      onkeydown: (event) => event.key === "Enter" && choose()
     },
-        ...this.columns.map(
-            (column, i) => element("td", {class: column.number ? "n" : ""}, ...(i ? [] : [this.markOf(point)]),
-                i ? column.text(point) : element("span", {title: point.label}, point.label))));
+        name,
+        ...texts.map(
+            (text, i) => element("td", {class: this.head.cells[i + 1].className, title: i === 6 && text}, text)));
   }
 
-  light(key) {
-    for (const row of this.body.children) row.classList.toggle("lit", row.dataset.key === key);
+  light(keys) {
+    for (const row of this.body.children) row.classList.toggle("lit", keys.includes(row.dataset.key));
   }
 }

@@ -5,7 +5,7 @@ import {allSteps, distinct, firstChoices, hierarchical, isOfModel, layersShown, 
 // clang-format on
 import {element} from "./controls.js";
 import {boundsOf, unionOf} from "./geometry.js";
-import {LayerTable} from "./layers.js";
+import {columns, LayerTable} from "./layers.js";
 import {cacheSwitch, choiceControls, legendOf, questions, runButtons, zoomSwitch} from "./plot_controls.js";
 import {Sliders} from "./sliders.js";
 import {hashOf, readState} from "./state.js";
@@ -36,12 +36,13 @@ export class Page {
     this.hasSteps = studies.some((study) => study.rows.length);
     const rows = studies.flatMap((study) => study.rows);
     for (const {roofline} of studies.flatMap((study) => study.figures))
-      for (const {key, name} of roofline.marks)
-        if (this.points.get(key)?.scope === "step") this.points.get(key).label = name;
+      for (const {key, name, rank} of roofline.marks)
+        Object.assign(
+            this.points.get(key) ?? {}, this.points.get(key)?.scope === "step" ? {label: name} : {number: rank});
     this.models = distinct(rows.map(({model}) => model));
     this.trained = distinct(rows.map(({precision}) => precision));
     const react = {
-      hover: (key) => this.light(key),
+      hover: (key) => this.light(key ? [key] : []),
       choose: (key) => this.select(this.points.get(key)),
       preview: (key) => this.explain(this.points.get(key) ?? this.selected),
       table: "layers-live"
@@ -60,14 +61,17 @@ export class Page {
                      .map((run) => ({run, chart: new Chart(run.name, 400, react)}));
     this.batches = trajectories.map(
         (figure) => ({figure, chart: new Chart(figure.y.label, 330, {...react, table: "trajectory"})}));
-    this.table = new LayerTable((point) => this.light(point?.key ?? null), (point) => this.select(point),
+    const find = (words) => {
+      this.choices.find = words;
+      this.draw();
+    };
+    this.table = new LayerTable(find, (keys) => this.light(keys), (point) => this.select(point),
         (key) => this.colourOf(this.points.get(key).row, this.isTogether()));
     this.explanation = element("div", {id: "explained", class: "explained", role: "status", "aria-live": "polite"});
     this.sentence = element("p", {id: "sentence", class: "sentence"});
     this.remark = element("p", {id: "remark", class: "legend", role: "status"});
     this.roofs = element("span", {class: "controls roofs"});
     this.bar = element("div", {class: "controls roofs"}, this.roofs, element("span", {class: "save-here"}));
-    this.key = element("div");
     this.controls = element("div");
     this.sliders = new Sliders(studies, () => this.draw());
     this.first = {...firstChoices(studies), overlay: this.together ? "one" : ""};
@@ -102,12 +106,11 @@ export class Page {
           ...(this.hasSteps ?
                   [
                     this.sentence, this.controls,
-                    element(
-                        "div", {class: "beside"}, element("div", {}, plots, this.key, this.bar), this.table.element),
+                    element("div", {class: "beside"}, element("div", {}, plots, this.bar), this.table.element),
                     this.remark, this.explanation, ...document.querySelectorAll("header .legend"),
                     this.sliders.controls, questions()
                   ] :
-                  [this.controls, plots, this.key, this.bar]));
+                  [this.controls, plots, this.bar]));
     if (this.times.length) replaceStatic("time", list(this.times));
     if (this.batches.length) replaceStatic("trajectory", list(this.batches));
     if (this.hasSteps)  // the table beside the plot has its layers
@@ -121,11 +124,10 @@ export class Page {
       if (name === "overlay" || name === "model" || name === "step") this.showControls();
       this.draw();
     };
-    const open = Boolean(this.controls.querySelector(".filters")?.open);
     const focused = document.activeElement?.id;
     const marks = this.runs.flatMap(({figures}) => figures.flatMap(({roofline}) => roofline.marks));
     this.controls.replaceChildren(choiceControls(
-        {studies: this.studies, runs: this.runs, points: this.points, marks, choices: this.choices, open, set}));
+        {studies: this.studies, runs: this.runs, points: this.points, marks, choices: this.choices, set}));
     if (focused) document.getElementById(focused)?.focus();
   }
 
@@ -136,11 +138,10 @@ export class Page {
       for (const name of names) choices.hidden[isHidden ? "delete" : "add"](name);
       this.draw();
     };
+    const colourOf = (run) => (choices.step === allSteps ? "" : run.colour);
     const zoomed = this.plots().some((plot) => plot.zoomed);
     this.roofs.replaceChildren(zoomSwitch(zoomed, (change) => this.plots().forEach((plot) => this.zoom(plot, change))),
-        ...(several ? [] : cacheSwitch(runs, choices.hidden, flip)));
-    const colourOf = (run) => (choices.step === allSteps ? "" : run.colour);
-    this.key.replaceChildren(...(several ? [runButtons({runs, choices, colourOf, flip})] : []));
+        ...(several ? [runButtons({runs, choices, colourOf, flip})] : cacheSwitch(runs, choices.hidden, flip)));
   }
 
   /// `change`: a view { x, y }, { layers }, { undo }, a factor { zoom, at } or a movement { move }; null: the first
@@ -259,9 +260,21 @@ export class Page {
     const levels = this.byLevel(several) ? plot.runs[0].roofs.levels.map(({name}) => name) : [];
     const legend = legendOf(marks, [...series], levels);
     const roofsOf = ({roofs: {owner}, short, parts}) => `${owner}, ${short}; roofs ${parts[0].study.calibrated}`;
-    plot.chart.figure.dataset.heading =
-        distinct([...this.sentenceOf(plot.runs).split(/(?<=\.) (?=[A-Z])/), ...plot.runs.map(roofsOf)]).join("\n");
-    plot.chart.draw({x, y, marks, roofs, legend, curves: groups.flatMap(({curves}) => curves)}, plot.view);
+    const heading = distinct([...this.sentenceOf(plot.runs).split(/(?<=\.) (?=[A-Z])/), ...plot.runs.map(roofsOf)]);
+    const paper = {heading, table: this.tableOnPaper(marks, several)};
+    plot.chart.draw({x, y, marks, roofs, legend, paper, curves: groups.flatMap(({curves}) => curves)}, plot.view);
+  }
+
+  /// The steps, then the layers with the largest headroom, with their numbers.
+  tableOnPaper(marks, several) {
+    const named = marks.filter(({rank, name, x, level}) => rank >= 0 && name && x[0] > 0 && level === marks[0].level);
+    const isStep = ({key}) => this.points.get(key).scope === "step";
+    const steps = named.filter(isStep), layers = named.filter((one) => !isStep(one)).sort((a, b) => a.rank - b.rank);
+    const rows = [...steps.slice(0, 10), ...layers.slice(0, 10)].map(({key, name}) => {
+      const {number = "", cells, row} = this.points.get(key);
+      return [number, name + (several ? ` (${row.run.short})` : ""), ...cells];
+    });
+    return [["", "", ...columns], ...rows];
   }
 
   isTogether() { return Boolean(this.together) && this.choices.overlay === "one"; }
@@ -307,7 +320,7 @@ export class Page {
       const curves = figure.curves.map(({css, marks}) => ({css, marks: marks.map((key) => byKey.get(key))}));
       chart.draw({...figure, curves}, {x: figure.x.frame, y: figure.y.frame});
     }
-    this.table.show(layers);
+    this.table.show(layers, this.choices.find);
     document.documentElement.dataset.points = layers.length;
     this.writeState();
   }
@@ -361,9 +374,8 @@ export class Page {
     if (this.selected) this.explain(this.selected);
   }
 
-  light(key) {
-    for (const chart of this.charts()) chart.light(key);
-    this.table.light(key);
+  light(keys) {
+    for (const part of [...this.charts(), this.table]) part.light(keys);
   }
 
   select(point) {
@@ -376,13 +388,14 @@ export class Page {
   /// A table of the point's text: its work, its bytes, its roof, the bytes of the levels.
   explain(point) {
     if (!point) return;
-    const at = point.text.indexOf(": ", point.name.length),
-          [told, ...levels] = point.text.slice(at + 2).split(" Bytes: ");
+    const at = point.text.indexOf(": ", point.name.length), where = ` (${point.row.title}; ${point.row.how})`;
+    const [told, ...levels] = point.text.slice(at + 2).split(" Bytes: ");
     const [work, ...others] = told.split("; "), isRoof = (text) => /^(its roofs|the .* roof) allow/.test(text);
     const rows = [
       ["Work", work], ["Memory", others.filter((text) => !isRoof(text)).join("; ")],
       ["Roof", others.filter(isRoof).join("; ")], ["Bytes", levels.join(" ")]
     ].filter(([, text]) => text);
+    rows.at(-1)[1] += where;
     this.explanation.replaceChildren(element("table", {}, element("caption", {}, point.text.slice(0, at)),
         ...rows.map(
             ([name, text]) => element("tr", {}, element("th", {scope: "row"}, `${name}: `), element("td", {}, text)))));

@@ -1,7 +1,6 @@
 // The controls of the rooflines: what is drawn, switches of roofs, runs and zoom, and the legend.
 import {allSteps, distinct, hierarchical, knowsLevels, precisionAndData, stepKey} from "./choices.js";
-import {choice, element, slider} from "./controls.js";
-import {percent} from "./format.js";
+import {choice, element} from "./controls.js";
 
 const optionsOf = (values, any) => [["", any], ...distinct(values).map((value) => [value, value])];
 
@@ -22,19 +21,9 @@ function modelControls({runs, points, marks, choices}, changed) {
   return [model, level];
 }
 
-function filters(points, choices, open, changed) {
-  const share = {min: 0.05, max: 1, step: 0.05, value: choices.share, text: (v) => `${percent(v)} of the time`};
-  const phases = optionsOf(points.map(({phase}) => phase), "all");
-  const kinds = optionsOf(points.map(({kind}) => kind), "all");
-  return element("details", {class: "filters", open}, element("summary", {}, "Filter layers"),
-      choice("Phase", "choose-phase", phases, choices.phase, changed("phase")),
-      choice("Kind", "choose-kind", kinds, choices.kind, changed("kind")),
-      slider("Longest layers that hold", "choose-share", share, changed("share")));
-}
-
-/// `open`: whether the filters are unfolded; `set` gets the name and the value of a choice.
+/// `set` gets the name and the value of a choice.
 export function choiceControls(parts) {
-  const {studies, runs, points, choices, open, set} = parts;
+  const {studies, runs, choices, set} = parts;
   const changed = (name) => (value) => set(name, value);
   const rows = studies.flatMap((study) => study.rows);
   const controls = element("p", {class: "controls"});
@@ -51,7 +40,6 @@ export function choiceControls(parts) {
   const precisions = distinct(runs.flatMap(({roofs}) => roofs.compute.map(({precision}) => precision)));
   const all = [["", "of its precision"], ["all", "of all precisions"], ...precisions.map((name) => [name, name])];
   controls.append(choice("Roofs", "choose-precision", all, choices.precision, changed("precision")));
-  if (rows.length) controls.append(filters([...points.values()], choices, open, changed));
   return controls;
 }
 
@@ -73,7 +61,7 @@ export function runButtons({runs, choices: {hidden}, colourOf, flip}) {
   const words = ({name, letter}) => (letter ? `${letter}: ${name}` : name);
   const buttons = runs.map((run) => switchButton(!hidden.has(run.name), words(run), () => flip([run.name]),
                                element("i", {class: colourOf(run)})));
-  return element("p", {class: "controls runs"}, "Runs ", ...buttons);
+  return element("span", {class: "controls roofs runs"}, "Runs ", ...buttons);
 }
 
 /// The legend of a roofline: [shape, look, words, radius] of what its marks have. `series`: [colour, name].

@@ -1,5 +1,6 @@
 // Buttons that save what a section shows: its charts and pictures as SVG and PNG, its tables as CSV and JSON.
 import {element} from "./controls.js";
+import {svg} from "./geometry.js";
 
 function save(blob, name) {
   const link = element("a", {href: URL.createObjectURL(blob), download: name});
@@ -9,37 +10,22 @@ function save(blob, name) {
 
 const saveText = (text, type, name) => save(new Blob([text], {type}), name);
 
-/// Words in lines of so many letters at most.
-function wrapped(words, most) {
-  const lines = [""];
-  for (const word of words.split(" "))
-    if (lines.at(-1).length + word.length < most)
-      lines[lines.length - 1] += `${word} `;
-    else
-      lines.push(`${word} `);
-  return lines;
-}
-
-/// A picture as a file of its own: with its size, the page's style sheet, and above it what it shows and where.
+/// A picture as a file of its own: with its size and the page's style sheet; of a chart with what it shows and where.
 function fileOf(picture) {
-  const {width, height: own} = picture.viewBox.baseVal, copy = picture.cloneNode(true);
-  const heading = picture.closest("figure")?.dataset.heading?.split("\n") ?? [];
-  const lines = heading.flatMap((words) => wrapped(words, width / 7.5)), down = 20 * lines.length, height = own + down;
-  const made = (tag, content, attributes) => {
-    const one = Object.assign(document.createElementNS("http://www.w3.org/2000/svg", tag), {textContent: content});
-    for (const [name, value] of Object.entries(attributes)) one.setAttribute(name, value);
-    return one;
-  };
-  const size = {xmlns: "http://www.w3.org/2000/svg", viewBox: `0 ${- down} ${width} ${height}`, width, height};
-  for (const [name, value] of Object.entries(size)) copy.setAttribute(name, value);
+  const copy = picture.onPaper?.() ?? picture.cloneNode(true), {width, height} = copy.viewBox.baseVal;
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   const theme = getComputedStyle(document.documentElement);  // few programs except browsers know variables
   const style = [...document.querySelectorAll("style")]
                     .map(({textContent}) => textContent)
                     .join("\n")
                     .replace(/var\((--[\w-]+)\)/g, (_, name) => theme.getPropertyValue(name));
-  copy.prepend(made("style", style, {}),
-      made("rect", "", {x: 0, y: -down, width, height, style: `fill:${theme.getPropertyValue("--paper")}`}),
-      ...lines.map((words, i) => made("text", words, {x: 8, y: 20 * i - down + 14, class: i ? "label" : "name"})));
+  for (const over of copy.querySelectorAll(".halo,.name,.on-bar")) {  // few programs except browsers know paint-order
+    const under = over.cloneNode(true);
+    under.classList.add("under");
+    over.before(under);
+  }
+  const paper = svg("rect", {width, height, style: `fill:${theme.getPropertyValue("--paper")}`});
+  copy.prepend(svg("style", {}, style), paper);
   return {text: withoutControls(new XMLSerializer().serializeToString(copy)), width, height};
 }
 
@@ -80,7 +66,7 @@ export const jsonOf = ({columns, rows}) =>
 
 /// The texts of a table in the page, as they are sorted and filtered.
 function read(table) {
-  const texts = (row) => [...row.cells].map((cell) => cell.textContent.trim().replace(/ [\u2191\u2193]$/, ""));
+  const texts = (row) => [...row.cells].map((cell) => cell.textContent.trim());
   return {
     columns: texts(table.tHead.rows[0]),
     rows: [...table.tBodies[0].rows].filter((row) => !row.hidden).map(texts)

@@ -5,14 +5,12 @@
 export function readState(hash, fallback) {
   const found = new URLSearchParams(hash.startsWith("#?") ? hash.slice(2) : "");
   const text = (name) => found.get(name) ?? fallback[name];
-  const share = Number(found.get("share") ?? fallback.share);
   const view = (found.get("view") ?? "").split(",").map(Number);
   return {
     choices: {
       ...fallback,
       ...Object.fromEntries(
-          ["step", "precision", "model", "level", "phase", "kind", "overlay"].map((name) => [name, text(name)])),
-      share: share > 0 && share <= 1 ? share : fallback.share,
+          ["step", "precision", "model", "level", "find", "overlay"].map((name) => [name, text(name)])),
       hidden: new Set(found.getAll("hidden"))
     },
     whatif: found.get("whatif") ?? "",

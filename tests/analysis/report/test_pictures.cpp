@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -103,4 +104,41 @@ TEST_CASE("forty series differ in shape or colour")
     std::set<std::pair<Shape, std::string>> seen;
     for (std::size_t i = 0; i < 40; ++i) seen.insert({series_entry(i, "").shape, series_entry(i, "").look});
     CHECK(seen.size() == 40);
+}
+
+TEST_CASE("layers are numbered by headroom, in the plot and in the table below it")
+{
+    Figure figure = two_decades();
+    figure.marks = {mark_at(10, 10), mark_at(80, 80)};
+    figure.marks[0].name = "conv1 fwd";
+    figure.marks[0].rank = 1;
+    figure.marks[1].name = "net b8";
+    figure.marks[1].rank = 0;
+    figure.table = {{"", "", "time"}, {"1", "conv1 fwd", "3.00 ms"}};
+    const Svg svg = draw(figure, "clip");
+    CHECK(holds(svg.str(), "<g class=\"of\" data-of=\"k\"><text class=\"halo middle\""));
+    CHECK(holds(svg.str(), ">1 conv1 fwd</text>"));
+    CHECK(holds(svg.str(), ">net b8</text>"));
+    CHECK(holds(svg.str(), "class=\"cell\" x=\"8\" y=\"337\">1</text>"));  // 300, 20 of air, 17 of a line
+    CHECK(holds(svg.str(), ">3.00 ms</text>"));
+    CHECK(svg.str().find("under") == std::string::npos);
+    CHECK(holds(svg.file(""), "<text class=\"under halo middle\""));
+}
+
+TEST_CASE("of many layers five have their names, five more their numbers alone")
+{
+    Figure figure = two_decades();
+    figure.width = 900;
+    for (int i = 1; i <= 12; ++i) {
+        figure.marks.push_back(mark_at(1.3 * std::pow(1.4, i), 30));
+        figure.marks.back().key = std::to_string(i);
+        figure.marks.back().radius = 2;
+        figure.marks.back().name = "n";
+        figure.marks.back().rank = i;
+    }
+    const std::string svg = draw(figure, "clip").str();
+    CHECK(holds(svg, ">5 n</text>"));
+    CHECK_FALSE(holds(svg, ">6 n</text>"));
+    CHECK(holds(svg, ">10</text>"));
+    CHECK_FALSE(holds(svg, ">11</text>"));
 }

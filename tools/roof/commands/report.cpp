@@ -20,6 +20,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 namespace roof {
 namespace {
@@ -54,21 +56,27 @@ void write_page_data(const std::filesystem::path& where, const std::vector<analy
         write_chosen_file(where, text);
 }
 
-/// Makes a PNG file beside each SVG file. Returns an empty string, or the reason of a failure. Leaves no partial file.
-std::string make_png(const std::vector<std::filesystem::path>& pictures)
+/// Makes a PNG file with twice the pixels and a PDF file beside each SVG file. Returns an empty string, or the reason of a failure. Leaves
+/// no partial file.
+std::string convert(const std::vector<std::filesystem::path>& pictures)
 {
-    const std::string converter = installed("rsvg-convert");
-    if (converter.empty()) return "rsvg-convert is not installed (Debian package librsvg2-bin)";
-    for (const std::filesystem::path& picture : pictures) {
-        const std::filesystem::path png = std::filesystem::absolute(picture).replace_extension(".png");
-        std::filesystem::remove(png);  // not through a link
-        try {
-            run_program({converter, "--zoom", "2", "--output", png, std::filesystem::absolute(picture)});
-        } catch (const Error&) {
-            std::filesystem::remove(png);
-            return "rsvg-convert failed on " + picture.string();
+    std::string converter = installed("rsvg-convert"), scale = "--zoom";
+    if (converter.empty()) std::tie(converter, scale) = std::pair{installed("cairosvg"), std::string("--scale")};
+    if (converter.empty())
+        return "rsvg-convert is not installed (Debian package librsvg2-bin, or pip install "
+               "\"measured-roof[pictures]\")";
+    for (const std::filesystem::path& picture : pictures)
+        for (const auto& [format, times] : {std::pair{"png", "2"}, {"pdf", "1"}}) {
+            const std::filesystem::path made = std::filesystem::absolute(picture).replace_extension(format);
+            std::filesystem::remove(made);  // not through a link
+            try {
+                run_program({converter, "--format", format, scale, times, "--output", made,
+                             std::filesystem::absolute(picture)});
+            } catch (const Error&) {
+                std::filesystem::remove(made);
+                return converter + " failed on " + picture.string();
+            }
         }
-    }
     return {};
 }
 
@@ -77,10 +85,10 @@ void write_extras(const ReportOptions& options, const std::vector<analysis::Stud
     if (!options.data.empty()) write_page_data(options.data, studies);
     if (options.pictures.empty()) return;
     const std::vector<std::filesystem::path> pictures = analysis::write_pictures(studies, options.pictures);
-    const std::string reason = make_png(pictures);
+    const std::string reason = convert(pictures);
     if (options.json) return;
     context.out << pictures.size() << " pictures in " << options.pictures
-                << (reason.empty() ? ", as SVG and PNG\n" : ", as SVG; no PNG: " + reason + "\n");
+                << (reason.empty() ? ", as SVG, PNG and PDF\n" : ", as SVG; no PNG or PDF: " + reason + "\n");
 }
 
 /// Whether each of its rows is of what this machine cannot measure, or was left out.

@@ -1,0 +1,96 @@
+// Names in the rooflines of pages of made folders: node names.mjs - PACKAGES CHROMIUM PAGE.html [PAGE.html …]
+// No text covers another one, and a name without a leader is nearer to its own mark than to any other: in each view of
+// the page, on two widths, and in the static pictures.
+import assert from "node:assert/strict";
+import {resolve} from "node:path";
+
+import {browser, open, pause, problems, rest} from "./opened.mjs";
+
+/// Of each chart: the corners of its texts, and how far a name is from its own mark and from the nearest other one.
+const seenNames = (tab, charts) => tab.$$eval(charts, (all) => all.map((chart) => {
+  /// A text may be turned; a little inside, for letters do not fill their line.
+  const corners = (one) => {
+    const {x, y, width, height} = one.getBBox(), at = one.getScreenCTM();
+    const inside = [[x + 1, y + 3], [x + width - 1, y + 3], [x + width - 1, y + height - 3], [x + 1, y + height - 3]];
+    return {
+      text: one.textContent,
+      corners: inside.map(([a, b]) => [at.a * a + at.c * b + at.e, at.b * a + at.d * b + at.f])
+    };
+  };
+  const marks = [...chart.querySelectorAll("[data-key]:not(.unknown,.outside)")].map((mark) => {
+    const {left, right, top, bottom} = mark.querySelector(".shape").getBoundingClientRect();
+    return {key: mark.dataset.key, radius: (right - left) / 2, x: (left + right) / 2, y: (top + bottom) / 2};
+  });
+  const near = [...chart.querySelectorAll("[data-of]:not([data-leader])")].map((name) => {
+    const {left, right, top, bottom} = name.getBoundingClientRect();
+    const away = ({x, y, radius}) =>
+        Math.hypot(Math.max(left - x, 0, x - right), Math.max(top - y, 0, y - bottom)) - radius;
+    const least = (isOwn) => Math.min(...marks.filter(({key}) => (key === name.dataset.of) === isOwn).map(away));
+    return {text: name.textContent, own: least(true), other: least(false)};
+  });
+  return {names: [...chart.querySelectorAll("text:not(.tick:not(.count),.label,.cell)")].map(corners), near};
+}));
+
+/// Whether two convex polygons meet: no line along an edge of one separates them.
+const meet = (a, b) => ![a, b].some((polygon) => polygon.some((from, i) => {
+  const to = polygon[(i + 1) % polygon.length];
+  const aside = ([x, y]) => (to[0] - from[0]) * (y - from[1]) - (to[1] - from[1]) * (x - from[0]);
+  const [ofA, ofB] = [a, b].map((one) => one.map(aside));
+  return Math.max(...ofA) <= Math.min(...ofB) || Math.max(...ofB) <= Math.min(...ofA);
+}));
+
+/// The number of names.
+export async function namesAreClear(tab, what, charts = "#roofline .live-figure:not([hidden]) .chart > svg") {
+  let count = 0;
+  for (const {names, near} of await seenNames(tab, charts)) {
+    count += names.length;
+    for (const {text, own, other} of near)
+      assert.ok(own < other, `${what}: '${text}' is ${own} pixels from its mark and ${other} from another`);
+    names.forEach((a, i) => names.slice(i + 1).forEach(
+                      (b) => assert.ok(!meet(a.corners, b.corners), `${what}: '${a.text}' covers '${b.text}'`)));
+  }
+  return count;
+}
+
+const choose = async (tab, id, value) => {
+  const values = await tab.$$eval(`#${id} option:not(:disabled)`, (all) => all.map((one) => one.value));
+  if (values.includes(value)) await tab.select(`#${id}`, value);
+};
+
+/// Each step, all steps, the layers, and the hierarchical model.
+async function everyView(tab, what) {
+  let count = await namesAreClear(tab, `${what}, at first`);
+  const steps = await tab.$$eval("#choose-step option", (all) => all.map(({value}) => value));
+  for (const step of [...steps.slice(0, 3), "*"]) {
+    await choose(tab, "choose-step", step);
+    count += await namesAreClear(tab, `${what}, ${step}`);
+    await tab.$$eval("#roofline .roofs button", (all) => all[0].click());
+    count += await namesAreClear(tab, `${what}, ${step}, its layers`);
+    await tab.$$eval("#roofline .roofs button", (all) => all[0].click());
+  }
+  await choose(tab, "choose-step", steps[0]);
+  await choose(tab, "choose-model", "hierarchical");
+  return count + await namesAreClear(tab, `${what}, hierarchical`);
+}
+
+if (process.argv[1].endsWith("names.mjs")) {
+  let count = 0, pictures = 0;
+  try {
+    for (const page of rest) {
+      for (const width of [1400, 390]) {
+        const {tab} = await open(width, 900, "light", "", page);
+        count += await everyView(tab, `${page}, ${width} pixels`);
+        if (width === 1400) {
+          await tab.$$eval(".folded .fold", (buttons) => buttons.forEach((button) => button.click()));
+          await tab.emulateMediaType("print");
+          pictures += await namesAreClear(tab, `${page}, a picture`, "#roofline .on-paper svg, #time .on-paper svg");
+        }
+        await tab.close();
+      }
+    }
+    assert.deepEqual(problems, [], "the console complains");
+    console.log(`${rest.length} pages: ${count} names in the charts, ${pictures} in static pictures`);
+  } finally {
+    await browser.close();
+  }
+}
