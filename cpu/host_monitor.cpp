@@ -11,9 +11,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cmath>
+#include <cstdio>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -21,46 +21,18 @@ namespace roof::cpu {
 
 namespace {
 
-/// "cpu12" -> 12; -1 for the total and for other lines.
-int processor_of(const std::string& word)
-{
-    constexpr std::string_view head = "cpu";
-    int number = -1;
-    if (word.starts_with(head)) std::from_chars(word.data() + head.size(), word.data() + word.size(), number);
-    return number;
-}
-
-/// The eighth number of a processor's line, after user, nice, system, idle, iowait, irq and softirq.
-long long steal_in(std::istringstream& line)
-{
-    constexpr int before_steal = 7;
-    long long value = 0;
-    for (int i = 0; i <= before_steal; ++i)
-        if (!(line >> value)) return 0;
-    return value;
-}
-
 long long stolen_so_far(const std::filesystem::path& file, const std::vector<int>& processors)
 {
     std::ifstream in = open_if_there(file);
     long long stolen = 0;
-    for (std::string text; std::getline(in, text) && text.starts_with("cpu");) {
-        std::istringstream line(text);
-        std::string word;
-        line >> word;
-        if (std::ranges::find(processors, processor_of(word)) != processors.end()) stolen += steal_in(line);
+    for (std::string line; std::getline(in, line) && line.starts_with("cpu");) {
+        int number = 0;
+        long long steal = 0;  // after user, nice, system, idle, iowait, irq and softirq
+        const int read = std::sscanf(line.c_str(), "cpu%d %*d %*d %*d %*d %*d %*d %*d %lld", &number, &steal);
+        const bool is_total = line.starts_with("cpu ");
+        if (read == 2 && !is_total && std::ranges::find(processors, number) != processors.end()) stolen += steal;
     }
     return stolen;
-}
-
-long long throttled_so_far(const std::filesystem::path& file)
-{
-    std::ifstream in = open_if_there(file);
-    std::string word;
-    long long value = 0;
-    while (in >> word >> value)
-        if (word == "nr_throttled") return value;
-    return 0;
 }
 
 double own_processor_seconds()
@@ -157,7 +129,8 @@ StealTime steal_so_far(const StealFiles& files, const std::vector<int>& processo
 {
     StealTime taken;
     if (!processors.empty()) taken.stolen = stolen_so_far(files.processors, processors);
-    for (const std::filesystem::path& group : files.groups) taken.throttled += throttled_so_far(group);
+    for (const std::filesystem::path& group : files.groups)
+        taken.throttled += std::llround(number_after(group, "nr_throttled").value_or(0));
     return taken;
 }
 

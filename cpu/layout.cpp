@@ -4,9 +4,10 @@
 #include "ert/base/processors.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <hwloc.h>
 #include <unistd.h>
@@ -15,41 +16,26 @@ namespace roof::cpu {
 
 namespace {
 
-/// Takes hwloc's variables out of the environment while it exists: a batch system's HWLOC_XMLFILE or HWLOC_SYNTHETIC is another machine.
-class WithoutVariables {
-  public:
-    WithoutVariables()
-    {
-        for (char** line = environ; *line != nullptr; ++line)
-            if (const std::string text = *line; text.starts_with("HWLOC_")) lines_.push_back(text);
-        for (const std::string& line : lines_) ::unsetenv(line.substr(0, line.find('=')).c_str());
-    }
-    ~WithoutVariables()
-    {
-        for (const std::string& line : lines_)
-            ::setenv(line.substr(0, line.find('=')).c_str(), line.substr(line.find('=') + 1).c_str(), 1);
-    }
-    WithoutVariables(const WithoutVariables&) = delete;
-    WithoutVariables& operator=(const WithoutVariables&) = delete;
-
-  private:
-    std::vector<std::string> lines_;
-};
-
 struct Destroy {
     void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
 };
 using TopologyOwner = std::unique_ptr<hwloc_topology, Destroy>;
 
+/// Without hwloc's variables in the environment: a batch system's HWLOC_XMLFILE or HWLOC_SYNTHETIC is another machine.
 TopologyOwner load()
 {
-    const WithoutVariables machine_itself;
+    std::vector<char*> others;
+    for (char** line = environ; *line != nullptr; ++line)
+        if (!std::string_view(*line).starts_with("HWLOC_")) others.push_back(*line);
+    others.push_back(nullptr);
+    char** const all = std::exchange(environ, others.data());
     hwloc_topology_t topology = nullptr;
-    if (hwloc_topology_init(&topology) != 0) throw Error("hwloc cannot be initialised");
-    TopologyOwner owner(topology);
+    TopologyOwner owner(hwloc_topology_init(&topology) == 0 ? topology : nullptr);
     // Reads the whole machine, so that processors which this process may not use are reported too.
-    hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
-    if (hwloc_topology_load(topology) != 0) throw Error("hwloc cannot read the topology of this machine");
+    if (owner) hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+    const bool is_read = owner && hwloc_topology_load(topology) == 0;
+    environ = all;
+    if (!is_read) throw Error("hwloc cannot read the topology of this machine");
     return owner;
 }
 
@@ -150,6 +136,21 @@ std::vector<MemoryLevel> caches_of(hwloc_topology_t topology)
     return caches;
 }
 
+/// What hwloc knows of the first package, by the keys of /proc/cpuinfo.
+std::map<std::string, std::string> processor_in(hwloc_topology_t topology)
+{
+    std::map<std::string, std::string> facts;
+    const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+    for (const auto& [key, name] : {std::pair{"vendor_id", "CPUVendor"},
+                                    {"model name", "CPUModel"},
+                                    {"cpu family", "CPUFamilyNumber"},
+                                    {"model", "CPUModelNumber"},
+                                    {"stepping", "CPUStepping"}})
+        if (const char* text = package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, name))
+            facts[key] = text;
+    return facts;
+}
+
 AlikeCores alike_cores(const Cores& cores, const std::vector<MemoryNode>& nodes)
 {
     AlikeCores alike;
@@ -190,6 +191,7 @@ Layout layout_of(hwloc_topology_t topology, const std::vector<int>& allowed)
     layout.threads = static_cast<int>(layout.processors.spread.size());
     layout.nodes = nodes_of(topology, cores);
     layout.caches = caches_of(topology);
+    layout.processor = processor_in(topology);
     if (cores.empty()) return layout;
     const Core& first = cores.front();
     const auto as_first = [&](auto same) { return static_cast<int>(std::ranges::count_if(cores, same)); };
@@ -228,7 +230,9 @@ Topology granted_topology(const Layout& layout, double quota)
 Layout read_layout()
 {
     const TopologyOwner owner = load();
-    return layout_of(owner.get(), processors_of_thread());
+    const std::vector<int> allowed = processors_of_thread();
+    if (allowed.empty()) throw Error("the kernel does not say which processors this process may use");
+    return layout_of(owner.get(), allowed);
 }
 
 }  // namespace roof::cpu

@@ -12,8 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <optional>
-#include <sstream>
 
 #include <cpuid.h>
 #include <linux/perf_event.h>
@@ -34,30 +32,6 @@ std::string first_line(const fs::path& file)
     std::string line;
     std::getline(in, line);
     return std::string(trim(line));
-}
-
-std::optional<double> first_number(const fs::path& file)
-{
-    std::istringstream in(first_line(file));
-    double value = 0;
-    return in >> value ? std::optional(value) : std::nullopt;
-}
-
-Bytes memory_line(const std::string& key)
-{
-    std::ifstream in = open_if_there("/proc/meminfo");
-    std::string word;
-    double kibibytes = 0;
-    for (std::string line; std::getline(in, line);) {
-        std::istringstream cells(line);
-        if (cells >> word >> kibibytes && word == key) return Bytes{kibibytes * 1024};
-    }
-    return {};
-}
-
-double smaller_limit(double a, double b)
-{
-    return a <= 0 ? b : b <= 0 ? a : std::min(a, b);
 }
 
 struct Registers {
@@ -105,40 +79,11 @@ std::vector<CpuidCache> by_geometry(unsigned leaf, const char* name)
     return caches;
 }
 
-std::string text_of(std::initializer_list<unsigned> words)
-{
-    std::string text;
-    for (const unsigned word : words)
-        for (int byte = 0; byte < 4; ++byte) text += static_cast<char>(bits(word, 8 * byte, 8));
-    return text.substr(0, text.find('\0'));
-}
-
-/// With the keys of /proc/cpuinfo.
-std::map<std::string, std::string> processor_by_cpuid()
-{
-    constexpr unsigned of_model = 0x80000002;
-    const Registers vendor = cpuid(0);
-    const unsigned signature = cpuid(1).a;
-    const unsigned family = bits(signature, 8, 4);
-    const unsigned model = bits(signature, 4, 4);
-    const bool is_extended = family == 6 || family == 15;
-    std::string name;
-    for (unsigned leaf = of_model; leaf < of_model + 3 && has_leaf(leaf); ++leaf) {
-        const Registers r = cpuid(leaf);
-        name += text_of({r.a, r.b, r.c, r.d});
-    }
-    return {{"vendor_id", text_of({vendor.b, vendor.d, vendor.c})},
-            {"model name", std::string(trim(name))},
-            {"cpu family", std::to_string(family == 15 ? family + bits(signature, 20, 8) : family)},
-            {"model", std::to_string(is_extended ? model | bits(signature, 16, 4) << 4 : model)},
-            {"stepping", std::to_string(bits(signature, 0, 4))}};
-}
-
 }  // namespace
 
 std::map<std::string, std::string> first_processor()
 {
-    std::map<std::string, std::string> entries = processor_by_cpuid();  // all there is without /proc
+    std::map<std::string, std::string> entries;
     std::ifstream in = open_if_there("/proc/cpuinfo");
     for (std::string line; std::getline(in, line) && !line.empty();) {
         const std::size_t colon = line.find(':');
@@ -150,10 +95,10 @@ std::map<std::string, std::string> first_processor()
 
 Bytes total_memory()
 {
-    const Bytes told = memory_line("MemTotal:");
     struct sysinfo system {};
-    if (told.value > 0 || ::sysinfo(&system) != 0) return told;
-    return Bytes{static_cast<double>(system.totalram) * system.mem_unit};
+    ::sysinfo(&system);  // without /proc
+    const double bytes = static_cast<double>(system.totalram) * system.mem_unit;
+    return Bytes{1024 * number_after("/proc/meminfo", "MemTotal:").value_or(bytes / 1024)};
 }
 
 std::string huge_page_mode()
@@ -194,17 +139,17 @@ Hertz reported_clock()
 double processor_quota()
 {
     double quota = 0;
+    const auto take = [&](double time, double period) {
+        if (time > 0 && period > 0) quota = quota > 0 ? std::min(quota, time / period) : time / period;
+    };
     for (const fs::path& folder : control_groups("")) {
-        std::istringstream in(first_line(folder / "cpu.max"));
-        double time = 0;
-        double period = 0;
-        if (in >> time >> period && period > 0) quota = smaller_limit(quota, time / period);
+        std::ifstream in = open_if_there(folder / "cpu.max");
+        double time = 0, period = 0;
+        if (in >> time >> period) take(time, period);
     }
-    for (const fs::path& folder : control_groups("cpu")) {
-        const auto time = first_number(folder / "cpu.cfs_quota_us");
-        const auto period = first_number(folder / "cpu.cfs_period_us");
-        if (time && period && *time > 0 && *period > 0) quota = smaller_limit(quota, *time / *period);
-    }
+    for (const fs::path& folder : control_groups("cpu"))
+        take(first_number(folder / "cpu.cfs_quota_us").value_or(0),
+             first_number(folder / "cpu.cfs_period_us").value_or(0));
     return quota;
 }
 

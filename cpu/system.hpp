@@ -9,7 +9,7 @@
 
 namespace roof::cpu {
 
-/// The "key : value" lines of the first processor in /proc/cpuinfo; by CPUID what it has of them.
+/// The "key : value" lines of the first processor in /proc/cpuinfo.
 std::map<std::string, std::string> first_processor();
 
 Bytes total_memory();

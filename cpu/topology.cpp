@@ -18,16 +18,15 @@ namespace roof::cpu {
 
 namespace {
 
-int number(const std::map<std::string, std::string>& entries, const std::string& key)
-{
-    const auto found = entries.find(key);
-    return found == entries.end() ? 0 : std::atoi(found->second.c_str());
-}
-
 std::string text(const std::map<std::string, std::string>& entries, const std::string& key)
 {
     const auto found = entries.find(key);
     return found == entries.end() ? "" : found->second;
+}
+
+int number(const std::map<std::string, std::string>& entries, const std::string& key)
+{
+    return std::atoi(text(entries, key).c_str());
 }
 
 /// Lower case, with one hyphen for each run of other characters than letters and digits. Marks such as "(R)" are
@@ -73,7 +72,8 @@ Device cpu_device(const Machine& machine, const Layout& layout)
 Topology read_topology()
 {
     const Layout layout = read_layout();
-    const auto processor = first_processor();
+    auto processor = first_processor();
+    processor.insert(layout.processor.begin(), layout.processor.end());  // all there is without /proc
     const double quota = processor_quota();
     Topology topology = granted_topology(layout, quota);
     Machine& machine = topology.machine;
@@ -106,7 +106,7 @@ Topology read_topology()
     machine.versions["kernel"] = kernel_release();
     machine.versions["compiler"] = ROOF_COMPILER;
     machine.versions["hwloc"] = hwloc_version();
-    for (const auto& [name, text] : {std::pair{"BIOS", bios_version()}, {"microcode", first_processor()["microcode"]}})
+    for (const auto& [name, text] : {std::pair{"BIOS", bios_version()}, {"microcode", text(processor, "microcode")}})
         if (!text.empty()) machine.versions[name] = text;
     return topology;
 }

@@ -5,6 +5,7 @@
 #include "cpu/system.hpp"
 #include "ert/method/bench/machine.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,8 @@ struct Layout {
     std::vector<MemoryNode> nodes;  ///< by number; a node may have no allowed processor
     AlikeCores alike;
     std::vector<MemoryLevel> caches;  ///< L1 (data) outwards
+    std::map<std::string, std::string>
+        processor{};  ///< name and numbers of the first one, by the keys of /proc/cpuinfo
 };
 Layout read_layout();
 

@@ -133,8 +133,7 @@ bool is_standard_output(const struct stat& status)
 
 void replace_file(const fs::path& file, const std::string& content, mode_t mode)
 {
-    constexpr int letters =
-        6;  // another writer has the same by chance in 1 of 3e8 cases, and then one of the two is refused
+    constexpr int letters = 6;  // another writer has the same in 1 of 3e8 cases, and then one of the two is refused
     fs::path temporary = file;
     temporary += "." + random_letters(letters) + ".part";
     int error = 0;
@@ -181,13 +180,13 @@ fs::path part_file(const std::string& name)
 std::string why_not_read(const fs::path& place)
 {
     struct stat status {};
-    if (::stat(place.c_str(), &status) != 0)
-        return errno == ENOENT || errno == ENOTDIR ? "" : "cannot read " + place.string() + ": " + std::strerror(errno);
-    const bool is_folder = S_ISDIR(status.st_mode);
-    if (const std::string kind = kind_of(status.st_mode); !is_folder && !kind.empty())
-        return "cannot read " + place.string() + ": " + kind;
-    if (::faccessat(AT_FDCWD, place.c_str(), is_folder ? R_OK | X_OK : R_OK, AT_EACCESS) == 0) return {};
-    return "cannot read " + place.string() + ": " + std::strerror(errno);
+    const bool is_there = ::stat(place.c_str(), &status) == 0;
+    if (!is_there && (errno == ENOENT || errno == ENOTDIR)) return {};
+    const bool is_folder = is_there && S_ISDIR(status.st_mode);
+    std::string why = is_there && !is_folder ? kind_of(status.st_mode) : "";
+    if (why.empty() && ::faccessat(AT_FDCWD, place.c_str(), is_folder ? R_OK | X_OK : R_OK, AT_EACCESS) != 0)
+        why = std::strerror(errno);
+    return why.empty() ? why : "cannot read " + place.string() + ": " + why;
 }
 
 std::ifstream open_if_there(const fs::path& file)
@@ -229,10 +228,9 @@ std::string read_file(const fs::path& file, std::size_t largest)
 void write_file(const fs::path& file, const std::string& content)
 {
     struct stat there {};
-    const bool is_there = ::lstat(file.c_str(), &there) == 0;
-    if (is_there && !S_ISLNK(there.st_mode))
-        if (const std::string kind = kind_of(there.st_mode); !kind.empty()) fail("write", file, kind);
-    replace_file(file, content, is_there && S_ISREG(there.st_mode) ? there.st_mode & permissions : 0666);
+    const bool is_there = ::lstat(file.c_str(), &there) == 0 && !S_ISLNK(there.st_mode);
+    if (is_there && !S_ISREG(there.st_mode)) fail("write", file, kind_of(there.st_mode));
+    replace_file(file, content, is_there ? there.st_mode & permissions : 0666);
 }
 
 void write_chosen_file(const fs::path& file, const std::string& content)

@@ -1,14 +1,18 @@
 #include "ert/base/text.hpp"
 
 #include "ert/base/number.hpp"
+#include "ert/base/words.hpp"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <numeric>
+#include <regex>
 #include <utility>
 
 namespace roof {
@@ -107,15 +111,9 @@ std::string_view trim(std::string_view text)
 
 bool glob_match(std::string_view pattern, std::string_view text)
 {
-    if (pattern.empty()) return text.empty();
-    if (pattern.front() == '*') {
-        for (std::size_t skip = 0; skip <= text.size(); ++skip) {
-            if (glob_match(pattern.substr(1), text.substr(skip))) return true;
-        }
-        return false;
-    }
-    if (text.empty() || (pattern.front() != '?' && pattern.front() != text.front())) return false;
-    return glob_match(pattern.substr(1), text.substr(1));
+    std::string escaped;
+    for (const char c : pattern) escaped.append(c == '[' || c == '\\' ? "\\" : "") += c;
+    return ::fnmatch(escaped.c_str(), std::string(text).c_str(), 0) == 0;
 }
 
 namespace {
@@ -226,6 +224,42 @@ std::string printable_lines(std::string_view text)
         clean += text[end];
         begin = end + 1;
     }
+}
+
+std::string in_own_words(const std::exception& error)
+{
+    if (const auto* const of_file = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
+        std::error_code gone;
+        static_cast<void>(std::filesystem::current_path(gone));
+        if (gone) return "the working folder is not there any more (" + gone.message() + "): go to another one";
+        const std::string file = (of_file->path2().empty() ? of_file->path1() : of_file->path2()).string();
+        return "cannot use " + (file.empty() ? "a file" : file) + ": " + of_file->code().message();
+    }
+    return std::regex_replace(error.what(), std::regex(R"(\[json\.exception\.([^\]]*\] )?)"), "");
+}
+
+std::string in_ascii(std::string_view text)
+{
+    // clang-format off
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 19> words{{
+        {"≤ ", "<="}, {"≥ ", ">="}, {"≤", "<="}, {"≥", ">="}, {"…", "..."}, {"²", "^2"}, {"³", "^3"}, {"·", "*"}, {"×", "x"}, {"√", "sqrt"},
+        {"π", "pi"}, {"µ", "u"}, {"–", "-"}, {"—", "-"}, {"→", "->"}, {"│", "|"}, {"└", "+"}, {"─", "-"}, {"█", "#"}}};
+    // clang-format on
+    std::string ascii;
+    for (std::size_t bytes = 0; !text.empty(); text.remove_prefix(bytes)) {
+        const auto* const word = std::ranges::find_if(words, [&](const auto& w) { return text.starts_with(w.first); });
+        const Character first = first_character(text);
+        bytes = word != words.end() ? word->first.size() : std::max<std::size_t>(first.bytes, 1);
+        if (word != words.end())
+            ascii += word->second;
+        else if (static_cast<unsigned char>(text[0]) < 0x80)
+            ascii += text[0];
+        else if (first.code < 0x10000)
+            ascii += first.bytes > 0 ? fmt::format("\\u{:04x}", first.code) : "?";
+        else
+            ascii += fmt::format("\\u{:04x}\\u{:04x}", 0xD7C0 + (first.code >> 10), 0xDC00 + (first.code & 0x3FF));
+    }
+    return ascii;
 }
 
 std::string shortened(std::string_view text, std::size_t most)

@@ -38,12 +38,7 @@ std::vector<int> processors_near(std::string_view bus_id, const std::filesystem:
 OnProcessors::OnProcessors(const std::vector<int>& processors)
 {
     std::vector<int> wanted;
-    std::vector<int> former;
-    try {
-        former = processors_of_thread();
-    } catch (const Error&) {
-        return;
-    }
+    std::vector<int> former = processors_of_thread();
     std::ranges::copy_if(former, std::back_inserter(wanted),
                          [&](int one) { return std::ranges::count(processors, one) > 0; });
     if (!wanted.empty() && keep_thread_to(wanted) == 0) former_ = std::move(former);

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import tree
 
 SYSTEM = (
-    "cpuid.h", "dlfcn.h", "fcntl.h", "linux/", "pthread.h", "sched.h", "signal.h", "spawn.h", "sys/", "termios.h", "unistd.h",
+    "cpuid.h", "dlfcn.h", "fcntl.h", "fnmatch.h", "linux/", "pthread.h", "sched.h", "signal.h", "spawn.h", "sys/", "termios.h", "unistd.h",
     "x86intrin.h", "immintrin.h",
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)

@@ -1,5 +1,6 @@
 // Threads stay on their processors during a step's lifetime.
 #include "ert/base/error.hpp"
+#include "ert/base/processors.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/onednn/step.hpp"
@@ -22,7 +23,7 @@ std::vector<std::vector<int>> allowed_by_thread(int threads)
 {
     std::vector<std::vector<int>> all(static_cast<std::size_t>(threads));
 #pragma omp parallel num_threads(threads)
-    all[static_cast<std::size_t>(omp_get_thread_num())] = parallel::allowed_cpus();
+    all[static_cast<std::size_t>(omp_get_thread_num())] = processors_of_thread();
     return all;
 }
 
@@ -30,7 +31,7 @@ std::vector<std::vector<int>> allowed_by_thread(int threads)
 
 TEST_CASE("Each thread of a step is pinned to its own processor and unpinned afterwards")
 {
-    const std::vector<int> before = parallel::allowed_cpus();
+    const std::vector<int> before = processors_of_thread();
     const int threads = static_cast<int>(before.size());
     {
         const Step step(model::build_model("alexnet", 10), {.batch = 1, .threads = threads}, "synthetic", 1);
@@ -47,7 +48,7 @@ TEST_CASE("Each thread of a step is pinned to its own processor and unpinned aft
 
 TEST_CASE("No thread is pinned if there are fewer allowed processors than threads")
 {
-    const std::vector<int> before = parallel::allowed_cpus();
+    const std::vector<int> before = processors_of_thread();
     const int threads = static_cast<int>(before.size()) + 1;
     const PinnedThreads pinned(threads);
     CHECK_FALSE(pinned.hold());
@@ -57,12 +58,12 @@ TEST_CASE("No thread is pinned if there are fewer allowed processors than thread
 
 TEST_CASE("A thread that starts during a step may run on all processors")
 {
-    const std::vector<int> before = parallel::allowed_cpus();
+    const std::vector<int> before = processors_of_thread();
     const PinnedThreads pinned(1);
     REQUIRE(pinned.hold());
-    CHECK(parallel::allowed_cpus() == pinned.processors());
-    CHECK(pinned.starting_free_threads([] { return parallel::allowed_cpus(); }) == before);
-    CHECK(parallel::allowed_cpus() == pinned.processors());
+    CHECK(processors_of_thread() == pinned.processors());
+    CHECK(pinned.starting_free_threads([] { return processors_of_thread(); }) == before);
+    CHECK(processors_of_thread() == pinned.processors());
 }
 
 TEST_CASE("A step whose threads OpenMP does not give is refused: part of it would not be computed")

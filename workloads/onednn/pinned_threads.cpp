@@ -8,17 +8,17 @@
 
 namespace roof::onednn {
 
-PinnedThreads::PinnedThreads(int threads) : allowed_(parallel::allowed_cpus())
+PinnedThreads::PinnedThreads(int threads) : allowed_(processors_of_thread())
 {
     if (threads == 0 || allowed_.size() < static_cast<std::size_t>(threads)) return;
     threads_ = threads;
     const std::vector<int> order = parallel::cores_first(allowed_, parallel::core_of);
     processors_.assign(order.begin(), order.begin() + threads);
 #pragma omp parallel num_threads(threads)
-    parallel::keep_to({processors_[static_cast<std::size_t>(omp_get_thread_num())]});
+    keep_thread_to({processors_[static_cast<std::size_t>(omp_get_thread_num())]});
 }
 
-PinnedThreads::PinnedThreads(const parallel::Place& place, int threads) : allowed_(parallel::allowed_cpus())
+PinnedThreads::PinnedThreads(const parallel::Place& place, int threads) : allowed_(processors_of_thread())
 {
     if (place.launcher != parallel::Launcher::roof) return;  // MPI's launcher places its ranks
     const std::vector<int> own = place.rank > 0 ? allowed_ : parallel::cpus_of(place.rank, place.ranks, allowed_);
@@ -35,7 +35,7 @@ PinnedThreads::~PinnedThreads()
 void PinnedThreads::keep_threads_to(const std::vector<int>& cpus) const
 {
 #pragma omp parallel num_threads(threads_)
-    parallel::keep_to(cpus);
+    keep_thread_to(cpus);
 }
 
 std::string PinnedThreads::describe() const

@@ -1,6 +1,7 @@
 // Keeps threads on processors, so that memory that a thread touched first stays local to it.
 #pragma once
 
+#include "ert/base/processors.hpp"
 #include "workloads/parallel/place.hpp"
 
 #include <string>
@@ -31,9 +32,9 @@ class PinnedThreads {
     template <class Work>
     auto starting_free_threads(Work work) const
     {
-        if (hold()) parallel::keep_to(allowed_);
+        if (hold()) keep_thread_to(allowed_);
         auto made = work();
-        if (hold()) parallel::keep_to({processors_.front()});
+        if (hold()) keep_thread_to({processors_.front()});
         return made;
     }
 

@@ -1,6 +1,7 @@
 // Registers data-parallel training: a process that is not rank 0 runs the commands of rank 0 and ignores its command
 // line.
 #include "ert/base/error.hpp"
+#include "ert/base/processors.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "ert/method/bench/node.hpp"
 #include "workloads/parallel/network_bench.hpp"
@@ -85,7 +86,7 @@ int follow(const BenchRegistry& registry, const Place& place)
     signal(SIGTERM, SIG_IGN);
     if (place.launcher == Launcher::roof) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        keep_to(cpus_of(place.rank, place.ranks, allowed_cpus()));
+        keep_thread_to(cpus_of(place.rank, place.ranks, processors_of_thread()));
     }
     const auto control = communicator_of(place);  // throws where there is no rank 0
     try {

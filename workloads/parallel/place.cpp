@@ -3,7 +3,6 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
-#include "ert/base/processors.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>
@@ -68,15 +67,6 @@ int whole_number(const std::string& text, const std::string& whole)
 
 }  // namespace
 
-std::vector<int> allowed_cpus()
-{
-    try {
-        return processors_of_thread();
-    } catch (const Error&) {
-        return {};
-    }
-}
-
 std::vector<int> cpus_of(int rank, int ranks, const std::vector<int>& all)
 {
     const auto count = static_cast<int>(all.size());
@@ -100,11 +90,6 @@ std::vector<int> cores_first(const std::vector<int>& cpus, const std::function<i
     std::vector<int> order;
     for (const auto& [turn, cpu] : by_turn) order.push_back(cpu);
     return order;
-}
-
-void keep_to(const std::vector<int>& cpus)
-{
-    if (!cpus.empty()) keep_thread_to(cpus);  // where it is refused, the system's own choice stands
 }
 
 int threads_of_rank(int threads, int ranks_here)

@@ -34,23 +34,20 @@ std::string caches_of(const Machine& machine)
     return join(caches, ", ");
 }
 
-std::string version_of(const Machine& machine, const char* what)
-{
-    const auto found = machine.versions.find(what);
-    return found == machine.versions.end() ? "" : found->second;
-}
-
 }  // namespace
+
+std::string version_of(const Machine& machine, const std::string& part)
+{
+    return machine.versions.contains(part) ? machine.versions.at(part) : "";
+}
 
 Facts identity_of(const Machine& machine)
 {
     const std::string name = has_lasting_name(machine) ? machine.node : "";
-    const std::string processor = machine.cpu_model.empty()
-                                      ? ""
-                                      : fmt::format("{} family {} model {} stepping {}", machine.cpu_model,
-                                                    machine.family, machine.model, machine.stepping);
+    const std::string numbers =
+        fmt::format(" family {} model {} stepping {}", machine.family, machine.model, machine.stepping);
     return {{"host", has_id(machine) ? machine.host + " " + name : name},
-            {"processor", processor},
+            {"processor", machine.cpu_model.empty() ? "" : machine.cpu_model + numbers},
             {"threads", std::to_string(machine.threads)},
             {"quota", machine.quota},
             {"instruction sets", join(machine.isa, " ")},

@@ -13,6 +13,9 @@ namespace roof {
 /// Names and values. An empty value is not known.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
+/// Of Machine::versions; empty if it is not known.
+std::string version_of(const Machine& machine, const std::string& part);
+
 /// Host, processor, threads that may be used, quota, instruction sets, caches.
 Facts identity_of(const Machine& machine);
 

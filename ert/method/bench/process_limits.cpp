@@ -11,7 +11,6 @@
 #include <array>
 #include <fstream>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,26 +20,6 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-std::optional<double> number_in(const std::filesystem::path& file)
-{
-    std::ifstream in = open_if_there(file);
-    double value = 0;
-    if (in >> value) return value;
-    return std::nullopt;  // absent, or "max"
-}
-
-/// The value after a key, as in meminfo and memory.stat.
-std::optional<double> number_after(const std::filesystem::path& file, const std::string& word)
-{
-    std::ifstream in = open_if_there(file);
-    for (std::string key; in >> key;) {
-        double value = 0;
-        if (key == word && in >> value) return value;
-        in.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-    }
-    return std::nullopt;
-}
-
 /// The usage of a group includes cached files that the kernel can drop.
 struct GroupFiles {
     std::string limit, usage, idle_files;
@@ -48,10 +27,10 @@ struct GroupFiles {
 
 double left_of(const std::filesystem::path& group, const GroupFiles& files)
 {
-    const std::optional<double> limit = number_in(group / files.limit);
+    const std::optional<double> limit = first_number(group / files.limit);
     if (!limit) return unlimited;
     const double idle = number_after(group / "memory.stat", files.idle_files).value_or(0);
-    return std::max(0.0, *limit - number_in(group / files.usage).value_or(0) + idle);
+    return std::max(0.0, *limit - first_number(group / files.usage).value_or(0) + idle);
 }
 
 /// Limits of parent groups apply, too.
@@ -77,17 +56,29 @@ double left_of_addresses(const std::filesystem::path& system)
 
 GroupPeriods periods_of(const std::filesystem::path& group)
 {
-    std::ifstream in = open_if_there(group / "cpu.stat");
-    GroupPeriods periods;
-    std::string word;
-    for (double value = 0; in >> word >> value;) {
-        if (word == "nr_periods") periods.all = value;
-        if (word == "nr_throttled") periods.throttled = value;
-    }
-    return periods;
+    return {number_after(group / "cpu.stat", "nr_periods").value_or(0),
+            number_after(group / "cpu.stat", "nr_throttled").value_or(0)};
 }
 
 }  // namespace
+
+std::optional<double> first_number(const std::filesystem::path& file)
+{
+    std::ifstream in = open_if_there(file);
+    double value = 0;
+    return in >> value ? std::optional(value) : std::nullopt;
+}
+
+std::optional<double> number_after(const std::filesystem::path& file, const std::string& word)
+{
+    std::ifstream in = open_if_there(file);
+    for (std::string key; in >> key;) {
+        double value = 0;
+        if (key == word && in >> value) return value;
+        in.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    }
+    return std::nullopt;
+}
 
 std::vector<std::filesystem::path> control_groups(const std::string& controller, const std::filesystem::path& system)
 {

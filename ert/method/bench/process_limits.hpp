@@ -6,11 +6,18 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace roof {
+
+/// The number with which a file of the kernel begins; none for "max", and without the file.
+std::optional<double> first_number(const std::filesystem::path& file);
+
+/// The number after a word at the beginning of a line, as in /proc/meminfo, memory.stat and cpu.stat.
+std::optional<double> number_after(const std::filesystem::path& file, const std::string& word);
 
 /// The folders of this process's group and its parents, nearest first. `controller` is empty for version 2. In a container this process's
 /// path may be invisible, and the mount's root is its group, so a folder may be missing. `system`: the folder that has /proc and /sys.

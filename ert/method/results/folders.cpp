@@ -38,11 +38,9 @@ std::vector<Neighbour> in_and_beside(const fs::path& here, PassedOver* over)
     std::vector<std::string> unread;
     for (const Neighbour& one : places)
         if (!one.unread.empty()) unread.push_back(one.unread);
-    if (!unread.empty())
-        over->odd.push_back(unread.front() + (unread.size() == 1 ? "; it was passed over"
-                                                                 : fmt::format("; it and {} more folders were passed "
-                                                                               "over",
-                                                                               unread.size() - 1)));
+    if (unread.size() == 1) over->odd.push_back(unread[0] + "; it was passed over");
+    if (unread.size() > 1)
+        over->odd.push_back(fmt::format("{}; it and {} more folders were passed over", unread[0], unread.size() - 1));
     return places;
 }
 
@@ -280,9 +278,8 @@ fs::path newest_with(const fs::path& here, const char* word, const std::function
 /// How the folders of this node and version end.
 std::string ending_of(const Machine& machine)
 {
-    const auto version = machine.versions.find("revision");
-    const std::string ending = version == machine.versions.end() ? "-unknown" : "-" + version->second;
-    return machine.node.empty() ? ending : "-" + machine.node + ending;
+    const std::string revision = version_of(machine, "revision");
+    return (machine.node.empty() ? "-" : "-" + machine.node + "-") + (revision.empty() ? "unknown" : revision);
 }
 
 bool is_closed(const fs::path& place)

@@ -12,12 +12,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <ctime>
-#include <optional>
 #include <tuple>
 
 namespace roof {

@@ -208,8 +208,7 @@ std::string why_no_row_is_appended(const fs::path& folder, const std::string& pl
     const auto facts_of = [](const Machine& one) {
         Facts facts = identity_of(one);
         for (auto& fact : state_of(one)) facts.push_back(std::move(fact));
-        const auto revision = one.versions.find("revision");
-        facts.emplace_back("revision", revision == one.versions.end() ? "" : revision->second);
+        facts.emplace_back("revision", version_of(one, "revision"));
         return facts;
     };
     const std::string differs = differing_facts(facts_of(other), facts_of(machine));
