@@ -26,6 +26,7 @@ class Check : YamlReader {
                 continue;
             }
             if (!entry.first.IsScalar()) fail(entry.first, "a key is one word");
+            if (entry.first.Scalar() == "<<") fail(entry.first, "merge keys (<<) are not read; write the keys out");
             if (!keys.insert(entry.first.Scalar()).second)
                 fail(entry.first, "the key '" + shortened(printable(entry.first.Scalar()), 100) + "' appears twice");
             (*this)(entry.second, depth + 1);
@@ -50,7 +51,7 @@ int second_document(const std::string& text)
             continue;
         }
         const std::string_view words = trim(line);
-        if (words.empty() || words.front() == '#') continue;
+        if (words.empty() || words.front() == '#' || (!has_content && line.front() == '%')) continue;  // a directive
         if (is_begin || has_ended) return number;
         has_content = true;
     }
