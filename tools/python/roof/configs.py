@@ -151,10 +151,12 @@ def inputs_of(made: Loaded, config: Any, batch: int, tokens: Optional[int]) -> D
     image = list(image.values()) if isinstance(image, dict) else [image, image] if isinstance(image, int) else list(image)
     image = [one(3, "num_channels", "in_channels", "in_chans"), *image[-2:]]
     video = [one(16, "num_frames", "frames_per_clip"), *image]
-    bins, sound = one(80, "num_mel_bins", "feature_size", "input_feat_per_channel"), 2 * one(0, "max_source_positions")
+    bins = one(80, "num_mel_bins", "feature_size", "input_feat_per_channel", "feature_projection_input_dim")
+    sound, turned = 2 * one(0, "max_source_positions") or USUAL_TOKENS, config.model_type.endswith(("whisper", "_encoder"))
+    channels = [one(1, "audio_channels")] if one(None, "audio_channels", "downsampling_ratios") else []  # of a codec
     extents = {"input_ids": [length], "decoder_input_ids": [length], "pixel_values_videos": video, "pixel_values": video
-               if one(0, "num_frames", "tubelet_size") else image, "input_features": [bins, sound] if config.model_type == "whisper"
-               else [sound or USUAL_TOKENS, bins], "input_values": [one(0, "max_length"), bins] if one(0, "frequency_stride") else [SAMPLES]}
+               if one(0, "num_frames", "tubelet_size") else image, "input_features": [bins, sound] if turned else [sound, bins],
+               "input_values": [one(0, "max_length"), bins] if one(0, "frequency_stride") else [*channels, SAMPLES]}
     names = [main]
     if getattr(config, "is_encoder_decoder", False) and "decoder_input_ids" in accepted:
         names.append("decoder_input_ids")
