@@ -6,6 +6,7 @@
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
+#include "ert/base/utc.hpp"
 #include "ert/method/bench/node.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -39,8 +39,8 @@ std::string digits(double value)
 std::string line_of(const char* what, const DigestRate& rate)
 {
     const std::vector<std::string> cells{
-        what,        rate.name(),  digits(rate.value),     digits(rate.low),  digits(rate.high),
-        rate.unit(), rate.state(), std::to_string(rate.n), digits(rate.spec), std::to_string(rate.rounds)};
+        what,      rate.name,  digits(rate.value),     digits(rate.low),  digits(rate.high),
+        rate.unit, rate.state, std::to_string(rate.n), digits(rate.spec), std::to_string(rate.rounds)};
     return csv_line(cells);
 }
 
@@ -52,7 +52,6 @@ std::string fact_line(const std::string& name, const std::string& text)
 struct Reader {
     Digest digest;
     CsvLines& lines;
-    SharedWords& words;
     std::set<std::string> names{};
     std::size_t count = 0;
     bool has_ended = false;
@@ -77,8 +76,7 @@ struct Reader {
 
     DigestRate rate() const
     {
-        DigestRate rate{words.shared({text(1), text(5), text(6)}), positive(2), positive(3),
-                        std::numeric_limits<double>::infinity()};
+        DigestRate rate{text(1), text(5), text(6), positive(2), positive(3), HUGE_VAL};
         if (!lines.cells()[4].empty()) rate.high = positive(4);
         if (rate.low > rate.value || rate.value > rate.high) refuse("the value lies outside its interval");
         rate.n = count_of(7, "samples");
@@ -90,7 +88,7 @@ struct Reader {
     DigestRate link() const
     {
         DigestRate link = rate();
-        const std::string& ends = link.name();
+        const std::string& ends = link.name;
         const std::size_t blank = ends.find(' ');
         if (blank == std::string::npos || !is_node_name(ends.substr(0, blank)) || !is_node_name(ends.substr(blank + 1)))
             refuse("'" + shortened(ends, 40) + "' are not the names of two nodes");
@@ -122,41 +120,11 @@ struct Reader {
 /// "2026-11-22T18:02:16Z", with any characters after the day's.
 bool is_time(const std::string& text)
 {
-    constexpr std::string_view form = "0000-00-00T";
-    if (text.size() < form.size()) return false;
-    for (std::size_t i = 0; i < form.size(); ++i) {
-        const bool is_digit = text[i] >= '0' && text[i] <= '9';
-        if (form[i] == '0' ? !is_digit : text[i] != form[i]) return false;
-    }
-    return day_of(text).ok();
+    const auto day = utc_seconds(text, "%Y-%m-%dT");
+    return day && text.starts_with(utc_text(*day).substr(0, text.find('T') + 1));
 }
 
 }  // namespace
-
-std::chrono::year_month_day day_of(const std::string& time)
-{
-    const auto part = [&](std::size_t from, std::size_t length) { return std::stoi(time.substr(from, length)); };
-    return {std::chrono::year(part(0, 4)), std::chrono::month(static_cast<unsigned>(part(5, 2))),
-            std::chrono::day(static_cast<unsigned>(part(8, 2)))};
-}
-
-std::shared_ptr<const RateWords> SharedWords::shared(RateWords words)
-{
-    const auto found = words_.find(words);
-    if (found != words_.end()) return found->second;
-    return words_.emplace(words, std::make_shared<const RateWords>(words)).first->second;
-}
-
-const DigestRate* Digest::find(const std::string& name) const
-{
-    const auto found = std::ranges::find_if(ceilings, [&](const DigestRate& rate) { return rate.name() == name; });
-    return found == ceilings.end() ? nullptr : &*found;
-}
-
-bool DigestRate::is_lower_bound() const
-{
-    return !std::isfinite(high);
-}
 
 std::string to_csv(const Digest& digest)
 {
@@ -193,17 +161,11 @@ std::string to_csv(const Digest& digest)
 
 Digest parse_digest(const std::string& file, const std::string& name)
 {
-    SharedWords words;
-    return parse_digest(file, name, words);
-}
-
-Digest parse_digest(const std::string& file, const std::string& name, SharedWords& words)
-{
     if (file.size() > largest_digest) throw InputError(name + ": it is longer than 1 MiB");
     const std::string text = is_compressed(file) ? decompressed(file, name, largest_digest) : file;
     std::istringstream in(text);
     CsvLines lines(in, name);
-    Reader reader{.digest = {}, .lines = lines, .words = words};
+    Reader reader{.digest = {}, .lines = lines};
     const auto has_columns = [&](const char* columns) {
         return text.starts_with(with_column(columns, block_column, lines.run()) + "\n");
     };

@@ -10,61 +10,29 @@
 
 #include "ert/method/results/results.hpp"
 
-#include <chrono>
+#include <cmath>
 #include <map>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace roof::analysis {
 
 inline constexpr std::size_t largest_digest = 1 << 20;  ///< bytes of its text, and of the file
 
-/// What equal rates of many digests have in common: 10,000 digests of one kind have 132 names of ceilings, and not 1,320,000.
-struct RateWords {
+struct DigestRate {
     std::string name;  ///< of the ceiling, as `roof compare` has it; of a link, its nodes: "n17 n18"
     std::string unit{};
     std::string state{};  ///< as name(Steadiness)
-
-    auto operator<=>(const RateWords&) const = default;
-};
-
-/// Gives equal words one place. For one thread.
-class SharedWords {
-  public:
-    std::shared_ptr<const RateWords> shared(RateWords words);
-
-  private:
-    std::map<RateWords, std::shared_ptr<const RateWords>> words_{};
-};
-
-struct DigestRate {
-    std::shared_ptr<const RateWords> words;
-    double value = 0;  ///< SI
+    double value = 0;     ///< SI
     double low = 0;
     double high = 0;  ///< infinity for a lower bound
     double spec = 0;  ///< what the core's spec allows at the measured clock; 0 if there is none
     int n = 0;        ///< samples
     int rounds = 0;   ///< over which the interval is Student's; 0: over samples, or not known
 
-    const std::string& name() const { return words->name; }
-    const std::string& unit() const { return words->unit; }
-    const std::string& state() const { return words->state; }
-    void rename(std::string name)
-    {
-        words = std::make_shared<const RateWords>(RateWords{std::move(name), unit(), state()});
-    }
     /// It cannot be compared.
-    bool is_lower_bound() const;
+    bool is_lower_bound() const { return std::isinf(high); }
 };
-
-/// One with words of its own.
-inline DigestRate digest_rate(RateWords words, double value, double low, double high, int n = 0, double spec = 0,
-                              int rounds = 0)
-{
-    return {std::make_shared<const RateWords>(std::move(words)), value, low, high, spec, n, rounds};
-}
 
 struct Digest {
     std::string node;
@@ -76,14 +44,7 @@ struct Digest {
     std::map<std::string, std::string> facts{};
     std::vector<DigestRate> ceilings{};
     std::vector<DigestRate> links{};
-
-    std::string day() const { return time.substr(0, 10); }
-    /// The ceiling of this name, or null.
-    const DigestRate* find(const std::string& name) const;
 };
-
-/// The day of "2026-11-22T18:02:16Z", which must begin with ten characters of this form.
-std::chrono::year_month_day day_of(const std::string& time);
 
 /// The rates of a CPU's vector arithmetic by one instruction set on as many threads: one, their geometric mean, with the name
 /// "cpu compute core mean of 8 avx2 threads=26", or each.
@@ -103,8 +64,6 @@ std::string to_csv(const Digest& digest);
 
 /// `file`: the text, or its compressed form. Throws InputError, which begins with `name`, for one that is longer than `largest_digest`, cut
 /// off, or holds a number that is not finite or not positive, an interval without its value, a repeated name or a node's name that is none.
-/// `words`: those of digests before it, which it shares.
-Digest parse_digest(const std::string& file, const std::string& name, SharedWords& words);
 Digest parse_digest(const std::string& file, const std::string& name);
 
 /// Writes digest.csv whole or not at all. Does nothing for a run without ceilings.

@@ -2,7 +2,6 @@
 
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/table.hpp"
-#include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
@@ -36,12 +35,12 @@ Nodes group_for(const Digest& now, const Fleet& reference)
         if (digest.node != now.node && !digest.ceilings.empty())
             groups[{digest.kind, digest.plan, digest.revision}].push_back(&digest);
     std::set<std::string> names;
-    for (const DigestRate& rate : now.ceilings) names.insert(rate.name());
+    for (const DigestRate& rate : now.ceilings) names.insert(rate.name);
     const Nodes* best = nullptr;
     std::tuple<bool, std::size_t, std::size_t> most{};
     for (const auto& [key, nodes] : groups) {
         const auto common = static_cast<std::size_t>(std::ranges::count_if(
-            nodes.back()->ceilings, [&](const DigestRate& rate) { return names.contains(rate.name()); }));
+            nodes.back()->ceilings, [&](const DigestRate& rate) { return names.contains(rate.name); }));
         const std::tuple worth{std::get<0>(key) == now.kind, common, nodes.size()};
         if (common == 0 || (best != nullptr && worth <= most)) continue;
         best = &nodes;
@@ -106,8 +105,8 @@ std::map<std::string, Others> rates_of(const Nodes& nodes)
     std::map<std::string, Others> rates, all;
     for (const auto& [node, digest] : newest) {
         for (const DigestRate& rate : digest->ceilings) {
-            all[rate.name()][node] = std::log(rate.value);
-            if (!rate.is_lower_bound()) rates[rate.name()][node] = std::log(rate.value);
+            all[rate.name][node] = std::log(rate.value);
+            if (!rate.is_lower_bound()) rates[rate.name][node] = std::log(rate.value);
         }
     }
     for (auto& [name, others] : all)
@@ -149,15 +148,15 @@ void judge_rates(const Digest& now, const std::map<std::string, Others>& rates, 
         finding.low.push_back({name, ratio, low, high});
     };
     for (const DigestRate& rate : now.ceilings) {
-        const auto found = rates.find(rate.name());
+        const auto found = rates.find(rate.name);
         if (found == rates.end()) continue;
         const double middle = median_of(values_of(found->second));
         const double median = std::exp(middle);
         const double high = rate.is_lower_bound() ? rate.value : rate.high;
-        finding.rates.push_back({rate.name(), rate.value / median, rate.low / median, high / median});
+        finding.rates.push_back({rate.name, rate.value / median, rate.low / median, high / median});
         if (is_slow(std::log(high), found->second, far_rate))
-            add(rate.name(), rate.value / median, rate.low / median, high / median);
-        const std::string kind = kind_of_ceiling(rate.name());
+            add(rate.name, rate.value / median, rate.low / median, high / median);
+        const std::string kind = kind_of_ceiling(rate.name);
         if (kind.empty()) continue;
         KindMean& mean = kinds[kind];
         mean.sum += std::log(rate.value) - middle;

@@ -8,6 +8,7 @@
 #include "ert/base/compressed.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/identity.hpp"
 #include "ert/method/results/seal.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -33,10 +33,7 @@ std::map<std::string, std::string> facts_of(const Machine& machine)
     const auto add = [&](const std::string& name, const std::string& text) {
         if (!text.empty()) facts[name] = shortened(printable(text), longest_word);
     };
-    for (const char* version : {"BIOS", "microcode", "kernel", "NVIDIA driver"}) {
-        const auto found = machine.versions.find(version);
-        if (found != machine.versions.end()) add(version, found->second);
-    }
+    for (const char* part : {"BIOS", "microcode", "kernel", "NVIDIA driver"}) add(part, version_of(machine, part));
     add("governor", machine.governor);
     if (const Device* const cpu = machine.find_device("cpu")) add("memory", format_capacity(cpu->memory.value));
     return facts;
@@ -45,11 +42,14 @@ std::map<std::string, std::string> facts_of(const Machine& machine)
 DigestRate rate_of(const Ceiling& ceiling, const Machine& machine)
 {
     const bool is_bound = ceiling.steadiness == Steadiness::at_least;
-    DigestRate rate = digest_rate({shortened(printable(id_of(ceiling)), longest_word), std::string(ceiling.unit()),
-                                   std::string(name(ceiling.steadiness))},
-                                  ceiling.rate.median.value, ceiling.rate.low.value,
-                                  is_bound ? std::numeric_limits<double>::infinity() : ceiling.rate.high.value,
-                                  ceiling.rate.n, 0, ceiling.rounds_of_interval());
+    DigestRate rate{.name = shortened(printable(id_of(ceiling)), longest_word),
+                    .unit = std::string(ceiling.unit()),
+                    .state = std::string(name(ceiling.steadiness)),
+                    .value = ceiling.rate.median.value,
+                    .low = ceiling.rate.low.value,
+                    .high = is_bound ? HUGE_VAL : ceiling.rate.high.value,
+                    .n = ceiling.rate.n,
+                    .rounds = ceiling.rounds_of_interval()};
     if (const auto share = share_of_spec(ceiling, machine); share && *share > 0) rate.spec = rate.value / *share;
     return rate;
 }
@@ -94,7 +94,7 @@ DigestRate mean_of(const std::vector<const Ceiling*>& twins, const Machine& mach
         value += std::log(rate.value) / count;
         low += std::log(rate.low) / count;
         high += std::log(rate.high) / count;
-        spec += rate.spec > 0 ? std::log(rate.spec) / count : -std::numeric_limits<double>::infinity();
+        spec += rate.spec > 0 ? std::log(rate.spec) / count : -HUGE_VAL;
         state = std::max(state, twin->steadiness);
         mean.n = std::min(mean.n, rate.n);
         mean.rounds = std::min(mean.rounds, rate.rounds);
@@ -103,8 +103,8 @@ DigestRate mean_of(const std::vector<const Ceiling*>& twins, const Machine& mach
     mean.low = std::exp(low);
     mean.high = std::exp(high);
     mean.spec = std::exp(spec);
-    mean.words = std::make_shared<const RateWords>(
-        RateWords{mean_name(*twins.front(), twins.size()), mean.unit(), std::string(name(state))});
+    mean.name = mean_name(*twins.front(), twins.size());
+    mean.state = name(state);
     return mean;
 }
 
@@ -132,11 +132,11 @@ Digest make_digest(const Results& results, Twins twins)
     const Machine& machine = results.machine;
     Ceilings ceilings = fit_ceilings(results.rows, machine);
     std::ranges::stable_sort(ceilings.all, {}, [&](const Ceiling& ceiling) { return rank_of(ceiling, ceilings); });
-    const auto revision = machine.versions.find("revision");
+    const std::string revision = version_of(machine, "revision");
     Digest digest{.node = machine.node.empty() ? "unknown" : machine.node,
                   .kind = kind_of(machine, devices_of(ceilings.all)),
                   .plan = fingerprint(results.plan),
-                  .revision = revision == machine.versions.end() ? "unknown" : revision->second,
+                  .revision = revision.empty() ? "unknown" : revision,
                   .time = {},
                   .run = run_of(results.folder),
                   .facts = facts_of(machine)};
@@ -156,15 +156,15 @@ Digest make_digest(const Results& results, Twins twins)
         const auto found = is_twin(ceiling) ? means.find(mean_name(ceiling, 0)) : means.end();
         const bool is_one_of_many = found != means.end() && found->second.size() >= fewest_twins;
         DigestRate rate = is_one_of_many ? mean_of(found->second, machine) : rate_of(ceiling, machine);
-        const auto [place, is_new] = places.try_emplace(rate.name(), digest.ceilings.size());
+        const auto [place, is_new] = places.try_emplace(rate.name, digest.ceilings.size());
         if (is_new)
             digest.ceilings.push_back(std::move(rate));
         else if (digest.ceilings[place->second].value < rate.value)
             digest.ceilings[place->second] = std::move(rate);
     }
     for (const PairRate& pair : pair_rates(messages))
-        digest.links.push_back(digest_rate({pair.a + " " + pair.b, "B/s"}, pair.rate.median.value, pair.rate.low.value,
-                                           pair.rate.high.value, pair.rate.n, 0, pair.rounds));
+        digest.links.push_back({pair.a + " " + pair.b, "B/s", "", pair.rate.median.value, pair.rate.low.value,
+                                pair.rate.high.value, 0, pair.rate.n, pair.rounds});
     return digest;
 }
 

@@ -12,42 +12,67 @@
 using namespace roof;
 using tests::Workbench;
 
-TEST_CASE("the completion of each shell has every command and every option of it")
+namespace {
+
+/// What may stand at the end of this command line.
+std::string words_after(const Workbench& bench, const std::vector<std::string>& line)
+{
+    std::vector<std::string> words{"completion", "words", "--"};
+    words.insert(words.end(), line.begin(), line.end());
+    const auto said = bench.roof(words);
+    CHECK(said.status == 0);
+    CHECK(said.err.empty());
+    return said.out;
+}
+
+/// The words that bash proposes, each on a line; `roof` is a program that prints `answer`.
+std::string in_bash(const Workbench& bench, const std::string& answer)
+{
+    std::ofstream(bench.folder / "answer") << answer;
+    std::ofstream(bench.folder / "roof.bash") << bench.roof({"completion", "bash"}).out;
+    const std::string line =
+        "cd '" + bench.path("") +
+        "' && bash -c 'roof() { cat answer; }; . ./roof.bash; COMP_WORDS=(roof report \"\"); COMP_CWORD=2; "
+        "_roof; printf \"%s\\n\" \"${COMPREPLY[@]}\" > said'";
+    REQUIRE(std::system(line.c_str()) == 0);
+    return read_file(bench.folder / "said");
+}
+
+}  // namespace
+
+TEST_CASE("the completion has every command and every option of it, and the values of options")
 {
     const Workbench bench;
-    for (const char* shell : {"bash", "zsh", "fish"}) {
-        const auto said = bench.roof({"completion", shell});
-        REQUIRE(said.status == 0);
-        for (const Command& command : commands) {
-            OptionParser parser{std::string(command.name)};
-            const Action declared = command.declare(parser);
-            CHECK_THAT(said.out, Catch::Contains(std::string(command.name)));
-            for (const std::string& option : parser.options()) {
-                INFO(shell << " " << command.name << " " << option);
-                CHECK_THAT(said.out, Catch::Contains(shell == std::string("fish") ? "-l " + option.substr(2) : option));
-            }
+    const std::string names = words_after(bench, {""});
+    for (const Command& command : commands) {
+        const std::string name(command.name);
+        CHECK_THAT(names, Catch::Contains(name + "\t" + std::string(command.summary) + "\n"));
+        CHECK_THAT(words_after(bench, {"help", ""}), Catch::Contains(name));
+        OptionParser parser(name);
+        const Action declared = command.declare(parser);
+        for (const std::string& option : parser.options()) {
+            INFO(name << " " << option);
+            CHECK_THAT("\n" + words_after(bench, {name, "-"}), Catch::Contains("\n" + option + "\n"));
+            CHECK_THAT(words_after(bench, {name, option}), Catch::Contains(option + "\n"));
         }
     }
+    CHECK(words_after(bench, {"ca"}) == "calibrate\tmeasure this machine's ceilings\n");
+    CHECK_THAT(words_after(bench, {"run", ""}), Catch::StartsWith("tinynet\n"));
+    CHECK(words_after(bench, {"run", "tinynet", "--precision", "bf"}) == "bf16\n");
+    CHECK(words_after(bench, {"run", "tinynet", "--device", ""}) == "cpu\n");
+    CHECK(words_after(bench, {"run", "tinynet", "--out", ""}).empty());
+    CHECK(words_after(bench, {"unknown", ""}).empty());
 }
 
-TEST_CASE("the completion proposes the models that this registry can train")
-{
-    CHECK_THAT(Workbench{}.roof({"completion", "bash"}).out, Catch::Contains("values='tinynet"));
-}
-
-TEST_CASE("the completion proposes devices and, in bash, the runs among the results")
+TEST_CASE("the completion proposes the runs among the results, and no name that a shell would read otherwise")
 {
     const Workbench bench;
-    for (const char* shell : {"bash", "zsh", "fish"})
-        CHECK_THAT(bench.roof({"completion", shell}).out,
-                   Catch::Contains(shell == std::string("zsh") ? ":(cpu)" : "'cpu'"));
-    std::filesystem::create_directories(bench.folder / "results/machine/2026-01-02");
-    std::ofstream(bench.folder / "roof.bash") << bench.roof({"completion", "bash"}).out;
-    const std::string line = "cd '" + bench.path("") +
-                             "' && bash -c '. ./roof.bash; COMP_WORDS=(roof report \"\"); COMP_CWORD=2; "
-                             "_roof; echo ${COMPREPLY[*]} > said'";
-    REQUIRE(std::system(line.c_str()) == 0);
-    CHECK(read_file(bench.folder / "said") == "results/machine/2026-01-02\n");
+    for (const char* name : {"2026-01-02", "$(touch harm)", "`touch harm`", "a b", "a;b", "line\nend"})
+        std::filesystem::create_directories(bench.folder / "results/machine" / name);
+    const std::string run = bench.path("results/machine/2026-01-02") + "\n";
+    CHECK(words_after(bench, {"report", ""}) == run);
+    CHECK(in_bash(bench, run + "$(touch harm)\tx\n") == run + "$(touch harm)\n");
+    CHECK_FALSE(std::filesystem::exists(bench.folder / "harm"));
 }
 
 TEST_CASE("the completion of an unknown shell is refused with the known ones")

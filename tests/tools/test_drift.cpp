@@ -27,10 +27,9 @@ std::filesystem::path sweep(const tests::Workbench& bench, const std::string& na
 std::optional<analysis::Comparison> drift_of(const tests::Workbench& bench, const std::filesystem::path& now)
 {
     const BenchRegistry registry = fakes::fake_registry(bench.clock);
-    const Clock clock = bench.clock.clock();
     std::ostringstream out;
     std::ostringstream err;
-    Context context{registry, clock, out, err, Terminal{}};
+    Context context{{.out = out, .err = err, .assemble = {}, .clock = bench.clock.clock(), .terminal = {}}, registry};
     context.results = bench.path("results");
     return drift_since_last(read_results(now), Scheduler(load_plan(bench.path("plan.yaml")), registry), context);
 }

@@ -212,7 +212,7 @@ TEST_CASE("CPU and GPUs are compared each with their own digests, and the worse 
     for (Digest& digest : gpus.digests) {
         digest.kind = "made-26cpu, 8 x H100";
         digest.plan = "gpu";
-        for (DigestRate& rate : digest.ceilings) rate.rename("gpu:3" + rate.name().substr(3));
+        for (DigestRate& rate : digest.ceilings) rate.name = "gpu:3" + rate.name.substr(3);
     }
     for (std::size_t c = 0; c < 8; ++c) slow_down(gpus, 19, c, 0.2);
     const Digest gpu = taken_from(gpus);

@@ -97,6 +97,9 @@ class Installed(unittest.TestCase):
             self.assertRegex(page, rf"NAME\n +{name} - .*{summary}")
             self.assertIn(option, page)
 
+    def with_roof(self, **variables):
+        return {**os.environ, "PATH": f"{self.prefix / 'bin'}:{os.environ['PATH']}", "HOME": str(self.folder), **variables}
+
     def test_bash_completes_commands_options_models_and_precisions(self):
         script = self.prefix / "share" / "bash-completion" / "completions" / "roof"
         for line, expected in (("roof cal", "calibrate"), ("roof run --preci", "--precision"), ("roof run resnet15", "resnet152"),
@@ -105,7 +108,7 @@ class Installed(unittest.TestCase):
             words = line.split()
             code = f"source '{script}'; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _roof; echo ${{COMPREPLY[*]}}"
             with self.subTest(line=line):
-                self.assertEqual((0, expected + "\n", ""), said_by("bash", "-c", code))
+                self.assertEqual((0, expected + "\n", ""), said_by("bash", "-c", code, env=self.with_roof()))
 
     def test_zsh_and_fish_accept_their_scripts(self):
         for shell, script in (("zsh", "zsh/vendor-completions/_roof"), ("fish", "fish/vendor_completions.d/roof.fish")):
@@ -119,7 +122,7 @@ class Installed(unittest.TestCase):
             self.skipTest("fish is not installed")
         script = self.prefix / "share" / "fish" / "vendor_completions.d" / "roof.fish"
         code = f"source '{script}'; complete -C 'roof run resnet15'"
-        self.assertIn("resnet152", said_by("fish", "--no-config", "-c", code, env={**os.environ, "HOME": str(self.folder)})[1])
+        self.assertIn("resnet152", said_by("fish", "--no-config", "-c", code, env=self.with_roof())[1])
 
     def test_fish_completes_a_run_among_the_results(self):
         if not shutil.which("fish"):
@@ -127,7 +130,7 @@ class Installed(unittest.TestCase):
         script = self.prefix / "share" / "fish" / "vendor_completions.d" / "roof.fish"
         (self.folder / "all" / "machine" / "2026-01-02").mkdir(parents=True)
         code = f"source '{script}'; complete -C 'roof report '; set ROOF_RESULTS nowhere; complete -C 'roof check '"
-        shown = said_by("fish", "--no-config", "-c", code, env={**os.environ, "HOME": str(self.folder), "ROOF_RESULTS": str(self.folder / "all")})
+        shown = said_by("fish", "--no-config", "-c", code, env=self.with_roof(ROOF_RESULTS=str(self.folder / "all")))
         self.assertEqual(1, shown[1].split().count(f"{self.folder}/all/machine/2026-01-02"), shown)
 
     def test_a_copied_program_names_the_part_that_is_missing(self):

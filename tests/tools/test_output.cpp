@@ -139,10 +139,9 @@ TEST_CASE("for a long list, progress prints a line per tenth, each failure, and 
 {
     const fakes::ManualClock time;
     const BenchRegistry registry = fakes::fake_registry(time);
-    const Clock clock = time.clock();
     std::ostringstream out;
     std::ostringstream err;
-    const Context context{.registry = registry, .clock = clock, .out = out, .err = err, .terminal = {}};
+    const Context context{{.out = out, .err = err, .assemble = {}, .clock = time.clock(), .terminal = {}}, registry};
     const Listener listener = progress(context);
     const Item item = expand(parse_plan("run:\n  - {bench: train, batch: 4}\n", "p"), registry).front();
     for (std::size_t i = 0; i < 400; ++i) {

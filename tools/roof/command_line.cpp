@@ -56,17 +56,7 @@ int run_command(const Command& command, const Arguments& rest, const Arguments& 
         registry.machine().node = node_name();
         registry.machine().host = host_id();
     }
-    Context context{registry,
-                    environment.clock,
-                    environment.out,
-                    environment.err,
-                    environment.terminal,
-                    environment.interrupted,
-                    "roof " + shell_line(arguments),
-                    environment.results,
-                    environment.start_again,
-                    environment.measured_anew,
-                    environment.messages};
+    Context context{environment, registry, "roof " + shell_line(arguments)};
     const int status = action(context);
     return std::max(status, context.status);
 }
@@ -130,16 +120,16 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
 {
     SafeStream out(unsafe.out, unsafe.terminal.plain);
     SafeStream err(unsafe.err, unsafe.messages.plain);
-    Environment environment = {out,
-                               err,
-                               unsafe.assemble,
-                               unsafe.clock,
-                               unsafe.terminal,
-                               unsafe.interrupted,
-                               unsafe.results,
-                               {},
-                               unsafe.messages,
-                               unsafe.measured_anew};
+    Environment environment{out,
+                            err,
+                            unsafe.assemble,
+                            unsafe.clock,
+                            unsafe.terminal,
+                            unsafe.interrupted,
+                            unsafe.results,
+                            {},
+                            unsafe.messages,
+                            unsafe.measured_anew};
     if (unsafe.start_again) {
         environment.start_again = [&] {
             out.flush();
@@ -162,7 +152,7 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
     } catch (const InputError& error) {
         return complain(error, wrong_input);
     } catch (const std::filesystem::filesystem_error& error) {
-        return complain(Error("cannot use " + error.path1().string() + ": " + error.code().message()), wrong_input);
+        return complain(error, wrong_input);
     } catch (const Error& error) {
         return complain(error, failed);
     } catch (const std::bad_alloc&) {

@@ -5,27 +5,11 @@
 #include "tools/roof/console/context.hpp"
 #include "tools/roof/console/terminal.hpp"
 
-#include <functional>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace roof {
-
-/// What a command needs from its process. The registry is assembled after the options were parsed.
-struct Environment {
-    std::ostream& out;
-    std::ostream& err;
-    std::function<BenchRegistry()> assemble;
-    Clock clock;
-    Terminal terminal;  ///< of standard output
-    std::function<bool()> interrupted;
-    std::filesystem::path results;
-    std::function<void()> start_again{};  ///< as in Context
-    Terminal messages{};                  ///< of standard error
-    decltype(Context::measured_anew) measured_anew{};
-};
 
 /// `arguments` without the program's name. Never throws.
 int run_command_line(const std::vector<std::string>& arguments, const Environment& environment);

@@ -9,19 +9,17 @@ namespace roof {
 namespace {
 
 constexpr std::array hidden_names = {
-    "OMP_PROC_BIND",         "OMP_PLACES",    "GOMP_CPU_AFFINITY", "KMP_AFFINITY",
-    "KMP_HW_SUBSET",         "OMP_DYNAMIC",   "OMP_THREAD_LIMIT",  "KMP_DEVICE_THREAD_LIMIT",
-    "OMP_MAX_ACTIVE_LEVELS", "OMP_STACKSIZE", "GOMP_STACKSIZE",    "KMP_STACKSIZE"};
+    "OMP_PROC_BIND=",         "OMP_PLACES=",    "GOMP_CPU_AFFINITY=", "KMP_AFFINITY=",
+    "KMP_HW_SUBSET=",         "OMP_DYNAMIC=",   "OMP_THREAD_LIMIT=",  "KMP_DEVICE_THREAD_LIMIT=",
+    "OMP_MAX_ACTIVE_LEVELS=", "OMP_STACKSIZE=", "GOMP_STACKSIZE=",    "KMP_STACKSIZE="};
 
 // Global, because the function that fills it runs before any constructor. Entries of the environment: they live as long as the process.
 std::array<char*, 2 * hidden_names.size()> hidden{};
 
 bool is_hidden(const char* entry)
 {
-    for (const char* const name : hidden_names) {
-        const std::size_t length = std::strlen(name);
-        if (std::strncmp(entry, name, length) == 0 && entry[length] == '=') return true;
-    }
+    for (const char* const name : hidden_names)
+        if (std::strncmp(entry, name, std::strlen(name)) == 0) return true;
     return false;
 }
 

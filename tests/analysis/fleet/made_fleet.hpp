@@ -52,8 +52,7 @@ inline analysis::DigestRate made_rate(std::string name, double usual, double x, 
     const double mean = sum / rounds;
     const double half = student * std::sqrt(std::max(0.0, squares / rounds - mean * mean) / (rounds - 1));
     const double rate = usual * std::exp(mean);
-    return analysis::digest_rate({std::move(name), "B/s", "steady"}, rate, rate * std::exp(-half),
-                                 rate * std::exp(half), 30, 0, rounds);
+    return {std::move(name), "B/s", "steady", rate, rate * std::exp(-half), rate * std::exp(half), 0, 30, rounds};
 }
 
 /// Healthy nodes: rates scatter by 1% between nodes, and by 0.5% between rounds.

@@ -1,194 +1,107 @@
-// `roof completion`: a script that lets a shell complete command lines of roof. The commands and options are those that
-// the parsers declare; the models, plans and devices are those of this binary.
-#include "ert/base/error.hpp"
+// `roof completion`: a script that lets a shell complete command lines of roof. It asks `roof completion words`, so that it has the models,
+// plans, devices and runs of the moment.
 #include "ert/base/names.hpp"
 #include "ert/base/precision.hpp"
-#include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/terminal.hpp"
+#include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/plans.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 namespace roof {
 namespace {
 
-struct Words {
-    std::vector<std::string> plain;       ///< that take no value
-    std::vector<std::string> with_value;  ///< that take one
-    std::string arguments;                ///< known values of the arguments; empty where they are files
-    bool takes_run = false;               ///< an argument is a results folder
+struct Shell {
+    std::string_view name;
+    std::string_view script;
 };
+constexpr std::array<Shell, 3> shells{{{"bash", R"(# bash completion for roof, written by `roof completion bash`
+_roof()
+{
+    mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" completion words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null | cut -f 1)
+}
+complete -o bashdefault -o default -F _roof roof
+)"},
+                                       {"zsh", R"(#compdef roof
+# zsh completion for roof, written by `roof completion zsh`
+_roof()
+{
+    local -a found=("${(@f)$("$words[1]" completion words -- "${(@)words[2,CURRENT]}" 2> /dev/null)}")
+    if [[ -z $found[1] ]]; then _files; return; fi
+    found=("${(@)found//:/\\:}")
+    found=("${(@)found/$'\t'/:}")
+    _describe word found
+}
+# Runs when zsh loads this file as the function; a file that is sourced registers it.
+if [[ $funcstack[1] == _roof ]]; then _roof "$@"; else compdef _roof roof; fi
+)"},
+                                       {"fish", R"(# fish completion for roof, written by `roof completion fish`
+complete -c roof -n __fish_use_subcommand -f
+complete -c roof -a '(set -l line (commandline -opc) (commandline -ct); roof completion words -- $line[2..-1] 2> /dev/null)'
+)"}}};
 
-std::vector<std::string> shell_names();
-
-/// The known values of an option or argument, with blanks between them; empty where it takes a file or a number.
-std::string values_of(std::string_view word, const BenchRegistry& registry)
+/// The known values of an option or argument; none where it takes a file or a number.
+std::vector<std::string> values_of(std::string_view word, const Context& context)
 {
     std::vector<std::string> values;
-    if (word == "MODEL") values = trained_models(registry);
+    if (word == "MODEL") values = trained_models(context.registry);
     if (word == "PLAN") values = built_in_plans();
     if (word == "KIND") values = {"models", "benches", "plans", "devices"};
-    if (word == "SHELL") values = shell_names();
+    if (word == "SHELL") values = names_in(shells);
     if (word == "--precision") values = names_in(precision_table);
-    if (word == "--device") values = names_in(registry.machine().devices);
-    return join(values, " ");
+    if (word == "--device") {
+        context.registry.open_all();
+        values = names_in(context.registry.machine().devices);
+    }
+    if (word == "DIR")
+        for (const Neighbour& machine : neighbours_in(context.results))
+            for (const Neighbour& run : neighbours_in(machine.place)) values.push_back(run.place.string());
+    return values;
 }
 
-Words words_of(const Command& command, const BenchRegistry& registry)
+/// What may stand at the end of a command line, with a tab before what it is. `line`: the words after "roof"; the last one is being written.
+std::vector<std::string> next_words(const std::vector<std::string>& line, const Context& context)
 {
-    OptionParser parser{std::string(command.name)};
-    const Action declared = command.declare(parser);
-    Words words;
-    for (const DeclaredWord& word : parser.declared()) {
-        words.takes_run = words.takes_run || word.name == "DIR";
-        if (word.is_argument)
-            words.arguments = values_of(word.name, registry);
-        else
-            (word.takes_value ? words.with_value : words.plain).push_back(word.name);
+    std::vector<std::string> words;
+    if (line.size() < 2 || line.front() == "help") {
+        for (const Command& command : commands) words.push_back(fmt::format("{}\t{}", command.name, command.summary));
+        words.insert(words.end(), {"help\tthe help of a command", "--help", "--version"});
+        return words;
     }
-    words.plain.emplace_back("--help");
+    const auto* const command = std::ranges::find(commands, line.front(), &Command::name);
+    if (command == commands.end()) return words;
+    OptionParser parser(line.front());
+    const Action declared = command->declare(parser);
+    const bool is_option = line.back().starts_with('-');
+    if (is_option) words.emplace_back("--help");
+    for (const DeclaredWord& word : parser.declared()) {
+        if (word.takes_value && word.name == line[line.size() - 2]) return values_of(word.name, context);
+        if (word.is_argument && !is_option) words = values_of(word.name, context);
+        if (!word.is_argument && is_option) words.push_back(word.name);
+    }
     return words;
 }
 
-/// After an option that takes a value, the shell completes file names, since most of these values are files. A DIR is in every shell
-/// also one of the runs among the results.
-std::string bash_script(const BenchRegistry& registry)
+/// Not a word that a shell would read otherwise: anybody may have named a folder.
+void print_words(const std::vector<std::string>& line, const Context& context)
 {
-    std::string cases;
-    for (const Command& command : commands) {
-        const Words words = words_of(command, registry);
-        cases += fmt::format(
-            "        {})\n            options='{} {}'\n            values='{}'\n            "
-            "with_value=' {} '\n            ;;\n",
-            command.name, join(words.plain, " "), join(words.with_value, " "),
-            words.takes_run ? "$(compgen -G \"${ROOF_RESULTS:-results}/*/*\")" : words.arguments,
-            join(words.with_value, " "));
+    for (const std::string& word : next_words(line, context)) {
+        const std::string name = word.substr(0, word.find('\t'));
+        if ((line.empty() || name.starts_with(line.back())) && shell_word(name) == name) context.out << word << '\n';
     }
-    return fmt::format(R"(# bash completion for roof, written by `roof completion bash`
-_roof()
-{{
-    local word=${{COMP_WORDS[COMP_CWORD]}} last=${{COMP_WORDS[COMP_CWORD - 1]}} options='' values='' with_value=''
-    case ${{COMP_WORDS[1]}} in
-{}        help) values='{}' ;;
-    esac
-    if ((COMP_CWORD == 1)); then
-        options='--help --version'
-        values='{} help'
-    elif [[ $last == --precision ]]; then
-        values='{}'
-    elif [[ $last == --device ]]; then
-        values='{}'
-    elif [[ $with_value == *" $last "* ]]; then
-        values=''
-    fi
-    [[ $word == -* ]] && values=$options
-    mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
-}}
-complete -o bashdefault -o default -F _roof roof
-)",
-                       cases, join(names_in(commands), " "), join(names_in(commands), " "),
-                       values_of("--precision", registry), values_of("--device", registry));
 }
 
-/// A word in single quotes for a shell; `special` characters get a backslash.
-std::string quoted(std::string_view text, std::string_view special)
+int complete(const std::string& shell, const OptionParser& parser, const Context& context)
 {
-    std::string result = "'";
-    for (const char c : text) {
-        if (special.find(c) != std::string_view::npos) result += '\\';
-        result += c == '\'' ? "'\\''" : std::string(1, c);
-    }
-    return result + "'";
-}
-
-std::string zsh_script(const BenchRegistry& registry)
-{
-    std::string summaries;
-    std::string cases;
-    for (const Command& command : commands) {
-        const Words words = words_of(command, registry);
-        summaries += "        " + quoted(fmt::format("{}:{}", command.name, command.summary), "") + '\n';
-        cases += fmt::format("        {})\n            _arguments", command.name);
-        for (const std::string& option : words.plain) cases += fmt::format(" '{}'", option);
-        for (const std::string& option : words.with_value) {
-            const std::string values = values_of(option, registry);
-            cases += fmt::format(" '*{}:value:{}'", option, values.empty() ? "_files" : "(" + values + ")");
-        }
-        cases += words.takes_run           ? " '*:run:{compadd -f -- ${ROOF_RESULTS:-results}/*/*(N/); _files}'"
-                 : words.arguments.empty() ? " '*:file:_files'"
-                                           : fmt::format(" '*:value:({})'", words.arguments);
-        cases += "\n            ;;\n";
-    }
-    return fmt::format(R"(#compdef roof
-# zsh completion for roof, written by `roof completion zsh`
-_roof()
-{{
-    local -a commands=(
-{}        'help:the help of a command'
-    )
-    if ((CURRENT == 2)); then
-        _describe command commands
-        return
-    fi
-    shift words
-    ((CURRENT--))
-    case $words[1] in
-{}        help) _describe command commands ;;
-    esac
-}}
-# Runs when zsh loads this file as the function; a file that is sourced registers it.
-if [[ $funcstack[1] == _roof ]]; then _roof "$@"; else compdef _roof roof; fi
-)",
-                       summaries, cases);
-}
-
-std::string fish_script(const BenchRegistry& registry)
-{
-    std::string lines = "# fish completion for roof, written by `roof completion fish`\n";
-    for (const Command& command : commands)
-        lines += fmt::format("complete -c roof -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
-                             quoted(command.summary, "\\"));
-    lines +=
-        "complete -c roof -n __fish_use_subcommand -f -a help -d 'the help of a command'\n"
-        "complete -c roof -n __fish_use_subcommand -s V -l version -d 'the version of roof'\n"
-        "complete -c roof -n '__fish_seen_subcommand_from help' -f -a '" +
-        join(names_in(commands), " ") + "'\n";
-    for (const Command& command : commands) {
-        const Words words = words_of(command, registry);
-        const std::string start = fmt::format("complete -c roof -n '__fish_seen_subcommand_from {}'", command.name);
-        for (const std::string& option : words.plain) lines += fmt::format("{} -l {}\n", start, option.substr(2));
-        for (const std::string& option : words.with_value) {
-            const std::string values = values_of(option, registry);
-            lines += fmt::format("{} -l {} -r{}\n", start, option.substr(2),
-                                 values.empty() ? "" : " -f -a '" + values + "'");
-        }
-        if (!words.arguments.empty()) lines += fmt::format("{} -f -a '{}'\n", start, words.arguments);
-        if (words.takes_run)
-            lines += start + " -a '(set -l in $ROOF_RESULTS results; set -l runs $in[1]/*/*; string join \\n $runs)'\n";
-    }
-    return lines;
-}
-
-struct Shell {
-    const char* name;
-    std::string (*script)(const BenchRegistry&);
-};
-constexpr Shell shells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
-
-std::vector<std::string> shell_names()
-{
-    return names_in(shells);
-}
-
-int print_script(const std::string& name, const Context& context)
-{
-    const auto shell = std::ranges::find_if(shells, [&](const Shell& known) { return name == known.name; });
-    if (shell == std::end(shells)) throw InputError("completion: " + unknown_word("shell", name, shell_names()));
-    context.registry.open_all();  // for the devices
-    context.out << shell->script(context.registry);
+    const std::vector<std::string>& all = parser.arguments();
+    const auto dashes = std::ranges::find(all, "--");
+    if (shell == "words")
+        print_words({dashes == all.end() ? dashes : dashes + 1, all.end()}, context);
+    else
+        context.out << row_in(shells, "shell", shell).script;
     return 0;
 }
 
@@ -196,7 +109,9 @@ int print_script(const std::string& name, const Context& context)
 
 Action completion(OptionParser& parser)
 {
-    return [&shell = parser.required("SHELL")](Context& context) { return print_script(shell, context); };
+    const std::string& shell = parser.required("SHELL");
+    parser.repeated("WORD");
+    return [&](Context& context) { return complete(shell, parser, context); };
 }
 
 }  // namespace roof

@@ -3,7 +3,6 @@
 #include "analysis/fleet/fleet_files.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/commands/side_by_side.hpp"
 #include "tools/roof/console/output.hpp"

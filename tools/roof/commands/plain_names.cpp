@@ -1,53 +1,37 @@
 #include "tools/roof/commands/plain_names.hpp"
 
-#include "ert/base/text.hpp"
 #include "ert/method/bench/node.hpp"
 #include "ert/method/results/neighbours.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cctype>
 
 namespace roof {
 
 namespace fs = std::filesystem;
 
-PlainNames::PlainNames()
+void PlainNames::link(const fs::path& place, const fs::path& home)
 {
-    fs::current_path(scratch_.path());
-}
-
-PlainNames::~PlainNames()
-{
-    std::error_code ignored;
-    fs::current_path(before_, ignored);
+    fs::create_directories(home);
+    const fs::path name = home / fmt::format("run-{}", names_.size() + 1);
+    if (names_.try_emplace(place, name).second) fs::create_directory_symlink(place, name);
 }
 
 fs::path PlainNames::of(const fs::path& folder)
 {
     const fs::path real = fs::canonical(before_ / folder);
-    if (names_.contains(real)) return names_[real];
-    std::vector<Neighbour> places = neighbours_in(real.parent_path());
-    if (std::ranges::find(places, real, &Neighbour::place) == places.end()) places.push_back({real});
     const fs::path home = fmt::format("machine-{}", names_.size() + 1);
-    fs::create_directories(home);
-    for (const Neighbour& one : places) {
-        const fs::path name = home / fmt::format("run-{}", names_.size() + 1);
-        if (names_.try_emplace(one.place, name).second) fs::create_directory_symlink(one.place, name);
-    }
+    link(real, home);
+    for (const Neighbour& one : neighbours_in(real.parent_path())) link(one.place, home);
     return names_[real];
 }
 
 fs::path PlainNames::of_results(const fs::path& results)
 {
     const fs::path home = "results";
-    for (const Neighbour& machine : neighbours_in(before_ / results)) {
-        fs::create_directories(home / machine.place.filename());
-        int number = 0;
-        for (const Neighbour& one : neighbours_in(machine.place))
-            fs::create_directory_symlink(one.place, home / machine.place.filename() / fmt::format("run-{}", ++number));
-    }
+    for (const Neighbour& machine : neighbours_in(before_ / results))
+        for (const Neighbour& one : neighbours_in(machine.place)) link(one.place, home / machine.place.filename());
     return home;
 }
 
@@ -65,31 +49,26 @@ std::string PlainNames::without_nodes(std::string text) const
     return text;
 }
 
-void PlainNames::hide_in(Machine& machine)
-{
-    std::vector<std::string> nodes = rank_nodes(machine);
-    if (!machine.node.empty()) nodes.push_back(machine.node);
-    for (std::string& node : nodes)
-        node = nodes_.try_emplace(node, fmt::format("node-{}", nodes_.size() + 1)).first->second;
-    if (!machine.node.empty()) machine.node = nodes.back(), nodes.pop_back();
-    if (!nodes.empty()) set_rank_nodes(machine, nodes);
-    machine.host.clear();
-    for (const char* const what : {"kernel", "BIOS", "microcode"}) machine.versions.erase(what);
-}
-
-void PlainNames::hide_in(Results& results) const
-{
-    results.plan = without_nodes(results.plan);
-    for (std::vector<std::string>* texts : {&results.damage, &results.remarks, &results.odd})
-        std::ranges::transform(*texts, texts->begin(), [&](const std::string& text) { return without_nodes(text); });
-    for (Measurement& row : results.rows)
-        for (std::string* text : {&row.reason, &row.remarks, &row.description}) *text = without_nodes(*text);
-}
-
 void PlainNames::hide_in(analysis::Study& study)
 {
-    for (Results* results : {&study.results, &study.calibration}) hide_in(results->machine);
-    for (Results* results : {&study.results, &study.calibration}) hide_in(*results);
+    const auto plain = [&](const std::string& node) {
+        return nodes_.try_emplace(node, fmt::format("node-{}", nodes_.size() + 1)).first->second;
+    };
+    for (Machine* machine : {&study.results.machine, &study.calibration.machine}) {
+        std::vector<std::string> nodes = rank_nodes(*machine);
+        for (std::string& node : nodes) node = plain(node);
+        if (!nodes.empty()) set_rank_nodes(*machine, nodes);
+        if (!machine->node.empty()) machine->node = plain(machine->node);
+        machine->host.clear();
+        for (const char* const what : {"kernel", "BIOS", "microcode"}) machine->versions.erase(what);
+    }
+    for (Results* results : {&study.results, &study.calibration}) {
+        std::vector<std::string*> texts{&results->plan};
+        for (std::vector<std::string>* list : {&results->damage, &results->remarks, &results->odd})
+            for (std::string& text : *list) texts.push_back(&text);
+        for (Measurement& row : results->rows) texts.insert(texts.end(), {&row.reason, &row.remarks, &row.description});
+        for (std::string* text : texts) *text = without_nodes(*text);
+    }
 }
 
 }  // namespace roof

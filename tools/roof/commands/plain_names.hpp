@@ -10,13 +10,10 @@
 
 namespace roof {
 
-/// While it lives, folders have plain names: links in a temporary folder, which is the working folder.
+/// Gives folders plain names: links in a temporary folder, which stays the working folder.
 class PlainNames {
   public:
-    PlainNames();
-    ~PlainNames();
-    PlainNames(const PlainNames&) = delete;
-    PlainNames& operator=(const PlainNames&) = delete;
+    PlainNames() { std::filesystem::current_path(scratch_.path()); }
 
     /// The name of a folder, from the working folder. The folders beside it have names, too.
     std::filesystem::path of(const std::filesystem::path& folder);
@@ -26,9 +23,8 @@ class PlainNames {
     void hide_in(analysis::Study& study);
 
   private:
+    void link(const std::filesystem::path& place, const std::filesystem::path& home);
     std::string without_nodes(std::string text) const;
-    void hide_in(Machine& machine);
-    void hide_in(Results& results) const;
 
     std::filesystem::path before_ = std::filesystem::current_path();
     Scratch scratch_{"roof-report-"};

@@ -15,10 +15,10 @@
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/reading/study.hpp"
+#include "tools/roof/session/session.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -91,14 +91,9 @@ void write_extras(const ReportOptions& options, const std::vector<analysis::Stud
                 << (reason.empty() ? ", as SVG, PNG and PDF\n" : ", as SVG; no PNG or PDF: " + reason + "\n");
 }
 
-/// Whether each of its rows is of what this machine cannot measure, or was left out.
-bool measured_nothing(const std::filesystem::path& run)
+bool has_measured_nothing(const Neighbour& run)
 try {
-    if (has_no_row(run)) return true;
-    const std::vector<Measurement> rows = read_rows(run);
-    return !rows.empty() && std::ranges::all_of(rows, [](const Measurement& row) {
-        return row.status == Status::unsupported || row.status == Status::skipped;
-    });
+    return has_no_row(run.place) || measured_nothing(read_rows(run.place));
 } catch (const Error&) {
     return false;  // it is named when it is read
 }
@@ -106,45 +101,39 @@ try {
 /// The newest run of all that measured something. Throws InputError without one.
 std::string newest_run(Context& context)
 {
+    const std::filesystem::path here = std::filesystem::absolute(context.results).lexically_normal();
     std::vector<std::string> unread;
-    std::vector<Neighbour> runs = runs_below(context.results, &unread);
-    while (!runs.empty() && measured_nothing(runs.front().place)) {
+    std::vector<Neighbour> runs = runs_below(here, &unread);
+    for (; !runs.empty() && has_measured_nothing(runs.front()); runs.erase(runs.begin()))
         unread.push_back("'" + runs.front().place.string() + "' measured nothing");
-        runs.erase(runs.begin());
-    }
-    const std::string here = context.results.string();
-    for (std::string one : unread) {
-        one += "; it was passed over";
-        context.err << "roof: " << printable(one) << '\n';
-        if (const std::size_t at = one.find(here); at != std::string::npos)  // as the search for a calibration says it
-            one.replace(at, here.size(), std::filesystem::absolute(here).lexically_normal().string());
-        context.told.insert(one);
-    }
-    if (!runs.empty() && !runs.front().odd.empty()) context.err << "roof: " << printable(runs.front().odd) << '\n';
+    for (const std::string& one : unread) tell_once(one + "; it was passed over", context);
     if (runs.empty())
         throw InputError("there is no run in '" + printable(context.results.string()) +
                          "'; `roof run` and `roof sweep` make one, `roof help report` says more");
-    return runs.front().place.string();
+    if (!runs.front().odd.empty()) tell_once(runs.front().odd, context);
+    return (context.results / runs.front().place.lexically_relative(here)).string();
 }
 
 /// Gives the folders plain names. Files to write keep theirs.
-void hide_names(ReportOptions& options, PlainNames& names, const std::filesystem::path& before, Context& context)
+void hide_names(ReportOptions& options, std::optional<PlainNames>& names, Context& context)
 {
     for (std::string* file : {&options.out, &options.pictures, &options.data, &options.kernels})
-        if (!file->empty()) *file = (before / *file).string();
+        if (!file->empty()) *file = std::filesystem::absolute(*file).string();
+    names.emplace();
     for (std::string* folder : {&options.calibration, &options.baseline})
-        if (!folder->empty()) *folder = names.of(*folder).string();
-    for (std::string& folder : options.folders) folder = names.of(folder).string();
-    context.results = names.of_results(context.results);
+        if (!folder->empty()) *folder = names->of(*folder).string();
+    for (std::string& folder : options.folders) folder = names->of(folder).string();
+    context.results = names->of_results(context.results);
 }
 
 int make_report(ReportOptions options, Context& context)
 {
     if (options.folders.empty()) options.folders = {newest_run(context)};
-    const std::filesystem::path before = options.anonymise ? std::filesystem::current_path() : "";
-    const std::filesystem::path first = before / options.folders.front();
+    const bool is_chosen = !options.out.empty();
+    if (!is_chosen) options.out = (std::filesystem::path(options.folders.front()) / "report.html").string();
     std::optional<PlainNames> names;
-    if (options.anonymise) hide_names(options, names.emplace(), before, context);
+    if (options.anonymise) hide_names(options, names, context);
+    const std::filesystem::path page = options.out;
     std::optional<analysis::Study> baseline;
     if (!options.baseline.empty()) baseline = open_with_calibration(options.baseline, options.calibration, context);
     std::vector<analysis::Study> studies;
@@ -168,8 +157,6 @@ int make_report(ReportOptions options, Context& context)
         }
     if (is_folder(options.data)) analysis::write_tables(studies, options.data);
     analysis::thin_steps(studies);
-    const bool is_chosen = !options.out.empty();
-    const std::filesystem::path page = is_chosen ? std::filesystem::path(options.out) : first / "report.html";
     try {
         (is_chosen ? write_chosen_file : write_file)(page, analysis::report_html(studies));
     } catch (const Error& error) {

@@ -10,7 +10,6 @@
 #include "tools/roof/reading/study.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace roof {
 namespace {

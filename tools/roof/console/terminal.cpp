@@ -17,10 +17,9 @@ namespace {
 bool is_utf8()
 {
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-        std::string locale = environment_variable(name);
+        const std::string locale = in_lower_case(environment_variable(name));
         if (locale.empty()) continue;
-        std::transform(locale.begin(), locale.end(), locale.begin(), [](unsigned char c) { return std::toupper(c); });
-        return locale.find("UTF-8") != std::string::npos || locale.find("UTF8") != std::string::npos;
+        return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
     }
     return false;
 }
@@ -94,12 +93,7 @@ std::string shell_word(std::string_view word)
     };
     if (!word.empty() && std::all_of(word.begin(), word.end(), harmless)) return std::string(word);
     std::string quoted = "'";
-    for (const char c : word) {
-        if (c == '\'')
-            quoted += "'\\''";
-        else
-            quoted += c;
-    }
+    for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
     return quoted + "'";
 }
 

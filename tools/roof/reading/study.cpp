@@ -55,11 +55,15 @@ std::optional<Results> complete_by_plan(const fs::path& folder, const Results& n
 
 }  // namespace
 
+void tell_once(const std::string& sentence, Context& context)
+{
+    if (context.told.insert(sentence).second) context.err << "roof: " << printable(sentence) << '\n';
+}
+
 void report_damage(const Results& results, Context& context)
 {
     constexpr std::size_t most_told = 5;
-    for (const std::string& odd : results.odd)
-        if (context.told.insert(odd).second) context.err << "roof: " << printable(odd) << '\n';
+    for (const std::string& odd : results.odd) tell_once(odd, context);
     if (results.damage.empty()) return;
     context.status = 1;
     const std::size_t told = std::min(results.damage.size(), most_told);

@@ -17,6 +17,9 @@
 
 namespace roof {
 
+/// Tells a sentence on `context.err`, unless it was told.
+void tell_once(const std::string& sentence, Context& context);
+
 /// Tells the damage of a folder on `context.err` and sets `context.status` to 1 if there is any.
 void report_damage(const Results& results, Context& context);
 

@@ -7,8 +7,6 @@
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/results/look_file.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <ctime>
 

@@ -135,6 +135,13 @@ Machine machine_named(const std::string& node, const Context& context)
     return machine;
 }
 
+bool measured_nothing(const std::vector<Measurement>& rows)
+{
+    return !rows.empty() && std::ranges::all_of(rows, [](const Measurement& row) {
+        return row.status == Status::unsupported || row.status == Status::skipped;
+    });
+}
+
 int Session::status() const
 {
     constexpr int interrupted_status = 130;
@@ -142,11 +149,8 @@ int Session::status() const
     const auto failed = [](const Measurement& row) {
         return row.status == Status::failed || row.status == Status::diverged;
     };
-    const auto is_missing = [](const Measurement& row) {
-        return row.status == Status::unsupported || row.status == Status::skipped;
-    };
-    constexpr int nothing_measured = 2;
-    if (!rows.empty() && std::ranges::all_of(rows, is_missing)) return nothing_measured;
+    constexpr int nothing = 2;
+    if (measured_nothing(rows)) return nothing;
     return std::any_of(rows.begin(), rows.end(), failed) ? 1 : 0;
 }
 
