@@ -41,10 +41,15 @@ std::optional<double> parse_si(std::string_view text, std::string_view unit)
 {
     if (!text.ends_with(unit)) return {};
     text = trim(text.substr(0, text.size() - unit.size()));
-    const auto* prefix =
-        std::ranges::find_if(prefixes, [&](const SiPrefix& p) { return p.factor == 1 || text.ends_with(p.letter); });
+    const bool is_binary = unit == "B" && text.ends_with('i');  // KiB, GiB
+    if (is_binary) text.remove_suffix(1);
+    const auto* prefix = std::ranges::find_if(prefixes, [&](const SiPrefix& p) {
+        return p.factor == 1 || text.ends_with(p.letter) || (is_binary && p.factor == 1e3 && text.ends_with('K'));
+    });
+    if (is_binary && prefix->factor < 1e3) return {};
     const auto value = parse_number<double>(trim(text.substr(0, text.size() - prefix->letter.size())));
-    return value ? std::optional(*value * prefix->factor) : value;
+    const double factor = is_binary ? std::pow(1024, std::round(std::log10(prefix->factor) / 3)) : prefix->factor;
+    return value ? std::optional(*value * factor) : value;
 }
 
 std::string format_si(double value, std::string_view unit)

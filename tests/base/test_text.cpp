@@ -28,7 +28,9 @@ TEST_CASE("a number with a unit is read with its SI prefix, from k to P")
     CHECK(parse_si("3 GB", "B") == 3e9);
     CHECK(parse_si("2.5 TFLOP/s", "FLOP/s") == 2.5e12);
     CHECK(parse_si("7B", "B") == 7);
-    for (const char* wrong : {"3", "3G", "3mB", "GB", "3XB", "3 G", "", "B", "3 B/s"}) {
+    CHECK(parse_si("30GiB", "B") == 32212254720.0);
+    CHECK(parse_si("1.5 KiB", "B") == 1536);
+    for (const char* wrong : {"3iB", "3mi", "3XiB", "GiB", "3", "3G", "3mB", "GB", "3XB", "3 G", "", "B", "3 B/s"}) {
         CAPTURE(wrong);
         CHECK_FALSE(parse_si(wrong, "B"));
     }
