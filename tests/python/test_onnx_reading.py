@@ -102,6 +102,12 @@ class ByHand(unittest.TestCase):
         model = made([node("Attention", ["x", "x", "x"], "y")], [], (2**20, 4, 8), version=23)
         self.assertEqual(4.0 * 2**20 * 4 * 4 * 8 * 2**10, read(model, 2**10).flops())
 
+    def test_numbers_of_heads_and_weights_are_above_zero(self):
+        for name, value in (("K", -(2**63)), ("N", 0), ("K", 2**40)):
+            packed = node("MatMulNBits", ["x", "w", "s"], "y", "com.microsoft", **{"K": 8, "N": 4, "bits": 4, "block_size": 8, name: value})
+            with self.assertRaisesRegex(InputError, f"MatMulNBits at 'at y' has a {name} of {value}"):
+                read(made([packed], [weights("w", 4, 1, 4, kind=TensorProto.UINT8), weights("s", 4)]))
+
     def test_convolutions_with_offsets_and_quantized_recurrent_layers(self):
         offset = helper.make_tensor_value_info("o", TensorProto.FLOAT, ["batch", 18, 8, 8])
         model = made([node("DeformConv", ["x", "w", "o"], "y", kernel_shape=[3, 3], pads=[1, 1, 1, 1])], [weights("w", 5, 3, 3, 3)], version=19,
