@@ -6,7 +6,7 @@ import statistics
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
-ASCENT, LONG_ASCENT, PLATEAU, SPAN, LATENCY, MOST_LEVELS, CONTRAST, CLEAR, APART, FROM_NEARER = 0.22, 3, 0.13, 0.4, 0.7, 7, 0.1, 1.68, 1.3, 0.1
+ASCENT, LONG_ASCENT, PLATEAU, SPAN, LATENCY, MOST_LEVELS, CONTRAST, CLEAR, APART, FROM_NEARER, AGREE = 0.22, 3, 0.13, 0.4, 0.7, 7, 0.1, 1.68, 1.3, 0.1, 0.005
 
 
 def condition(row):
@@ -224,6 +224,9 @@ def levels_of(loads, latencies, edges, device, threads, machine, shows_caches, n
         end = max(1, index(high + 1))
         held = CLEAR * largest if is_memory and past_caches else 0
         first = min(index(max(begin, held, nearer / FROM_NEARER)), end - 1)
+        rate = [of[1] for of in points]
+        agree = [i for i in range(index(max(low, 4 * nearer)) + 2, first + 1) if rate[first] < (1 - AGREE) * rate[i - 1] and abs(rate[i - 2] / rate[i - 1] - 1) <= AGREE]
+        first = max(agree) - 2 if agree and not is_memory else first
         clear = min(index(max(low, held, CLEAR * nearer)), first)
         measured = list(loads)  # in whatever state of the cores
         after = len(measured) if is_last else bisect_right(measured, edge)

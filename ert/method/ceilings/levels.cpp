@@ -115,6 +115,19 @@ std::vector<Plateau> plateaus_of(const LevelSweeps& sweeps, const std::vector<Ra
     return plateaus;
 }
 
+/// What a nearer level keeps of a set falls with the size, ever more slowly. So where a set is slower than smaller ones that agree, the farther
+/// level serves a part of it: the first of the largest two that agree, from `flat` on; else `begin`.
+std::size_t before_decline(const std::vector<RatePoint>& points, std::size_t flat, std::size_t begin)
+{
+    constexpr double agreement = 0.005;
+    for (std::size_t i = begin; i >= flat + 2; --i) {
+        const double rate = points[i - 1].rate;
+        if (points[begin].rate < (1 - agreement) * rate && std::abs(points[i - 2].rate / rate - 1) <= agreement)
+            return i - 2;
+    }
+    return begin;
+}
+
 /// `first`: the number of the fastest level.
 std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::string& device, int threads,
                                      const Machine& machine, std::size_t first)
@@ -144,14 +157,15 @@ std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::strin
         const double low = is_memory && nearer > 0 ? std::sqrt(plateau.flat.low * plateau.flat.high) : plateau.flat.low;
         const std::size_t end = std::max<std::size_t>(1, index_from(plateau.flat.high + 1));  // past the last flat one
         const double held = is_memory && is_past_caches ? clear_of_edge * reported.last.value : 0;
-        const std::size_t begin = std::min(index_from(std::max({low, held, nearer / most_from_nearer})), end - 1);
+        const std::size_t clear = index_from(std::max({plateau.flat.low, held, clear_of_edge * nearer}));
+        std::size_t begin = std::min(index_from(std::max({low, held, nearer / most_from_nearer})), end - 1);
+        if (!is_memory) begin = before_decline(points, index_from(std::max(plateau.flat.low, 4 * nearer)), begin);
         MeasuredLevel& level = levels.emplace_back();
         level.device = device;
         level.threads = threads;
         level.name = is_memory ? std::string(memory_level) : cache_level(i + first);
         level.nearer = Bytes{nearer};
         level.from = Bytes{points[begin].working_set};
-        const std::size_t clear = index_from(std::max({plateau.flat.low, held, clear_of_edge * nearer}));
         level.clear = Bytes{points[std::min(clear, begin)].working_set};
         level.swept.assign(points.begin() + static_cast<std::ptrdiff_t>(begin),
                            points.begin() + static_cast<std::ptrdiff_t>(end));

@@ -3,6 +3,7 @@
 #include "ert/method/bench/device_group.hpp"
 
 #include <algorithm>
+#include <map>
 #include <ranges>
 #include <tuple>
 #include <utility>
@@ -13,30 +14,56 @@ namespace {
 // Set by simulated looks: neighbours that change by looks, rounds or samples, and rounds that differ by 2 to 8%.
 constexpr double reach_in_tolerances = 1.5;
 constexpr double agreeing_share = 0.45;  ///< share from which two times are enough
-constexpr std::size_t times_slope = 3;
 
-enum class Lies { in, faster, just_below, other, unknown };
+constexpr double least_half_width = 0.001;  ///< what other sets, loops and readings would add is in no round
 
-/// Where most samples of the round lie, for a window around `centre`. `other`: slower, or disturbed. `unknown`: without
-/// values.
+enum class Lies { in, faster, just_below, slower, disturbed, unknown };
+
+/// Where most samples of the round lie, for a window around `centre`. `unknown`: without values.
 Lies where_lies(const Round& round, double centre, double reach, bool per_clock)
 {
     std::vector<double> values;
     std::size_t inside = 0;
     std::size_t undisturbed = 0;
+    std::size_t undisturbed_inside = 0;
     std::size_t faster = 0;
     for (const RateSample& sample : round) {
         if (sample.left_out || (per_clock && sample.clock <= 0)) continue;
         const double value = values.emplace_back(per_clock ? sample.rate / sample.clock : sample.rate);
         const bool is_inside = value >= centre * (1 - reach) && value <= centre * (1 + reach);
         inside += is_inside ? 1 : 0;
-        undisturbed += is_inside && !sample.disturbed ? 1 : 0;
+        undisturbed += sample.disturbed ? 0 : 1;
+        undisturbed_inside += is_inside && !sample.disturbed ? 1 : 0;
         faster += value > centre * (1 + reach) ? 1 : 0;
     }
     if (values.empty()) return Lies::unknown;
     if (inside + faster == 0 && spread_of(values).median >= centre * (1 - 2 * reach)) return Lies::just_below;
-    if (inside + faster < 2 || 2 * (inside + faster) < values.size() || 2 * undisturbed < inside) return Lies::other;
+    if (inside + faster < 2 || 2 * (inside + faster) < values.size())
+        return 2 * undisturbed < values.size() ? Lies::disturbed : Lies::slower;
+    if (2 * undisturbed_inside < inside) return Lies::disturbed;
     return inside < 2 ? Lies::faster : Lies::in;
+}
+
+/// Whether rounds at the end are slower, and more of them in a row than were ever followed by fast ones. What only the rest between two looks
+/// ended does not count, unless it was a whole look. `looks`: where the rounds of each lie, in order of time.
+bool is_lost(const std::map<double, std::vector<Lies>>& looks)
+{
+    std::size_t slower = 0;
+    std::size_t longest = 0;
+    bool has_rested = false;
+    for (const auto& [time, places] : looks) {
+        bool has_fast = false;
+        for (const Lies place : places) {
+            const bool is_fast = place == Lies::in || place == Lies::faster;
+            if (is_fast && !has_rested) longest = std::max(longest, slower);
+            if (is_fast) slower = 0;
+            if (place == Lies::slower) ++slower;
+            if (is_fast || place == Lies::slower) has_rested = false;
+            has_fast = has_fast || is_fast;
+        }
+        has_rested = has_fast;
+    }
+    return slower > longest;
 }
 
 int count_times(std::vector<double> seconds)
@@ -85,15 +112,15 @@ SeenRate rate_over_looks(std::span<const Look> looks, double tolerance)
     std::vector<Round> kept;
     std::vector<double> times;
     std::vector<const Look*> agreeing;
-    std::size_t just_below = 0;
+    std::map<double, std::vector<Lies>> places;
     for (const Look& look : looks) {
         bool agrees = false;
         for (const Round& round : look.rounds) {
             const Lies place = where_lies(round, centre, reach, per_clock);
             agrees = agrees || place == Lies::in;
             if (look.is_of_now != has_now) continue;
-            just_below += place == Lies::just_below ? 1 : 0;
-            if (place != Lies::other && place != Lies::just_below) kept.push_back(round);
+            places[look.time.value].push_back(place);
+            if (place != Lies::slower && place != Lies::disturbed) kept.push_back(round);
         }
         if (!agrees) continue;
         times.push_back(look.time.value);
@@ -107,28 +134,29 @@ SeenRate rate_over_looks(std::span<const Look> looks, double tolerance)
         const auto worth = [](const SustainedRate& one) {
             return std::pair(-static_cast<int>(one.steadiness), one.rate.median);
         };
-        seen.sustained = sustained_rate(agreeing.front()->rounds, tolerance, agreeing.front()->clock);
-        for (const Look* const look : agreeing)
-            if (const SustainedRate alone = sustained_rate(look->rounds, tolerance, look->clock);
-                worth(seen.sustained) < worth(alone))
-                seen.sustained = alone;
+        std::vector<SustainedRate> alone;
+        for (const Look* const look : agreeing) alone.push_back(sustained_rate(look->rounds, tolerance, look->clock));
+        seen.sustained = *std::ranges::max_element(alone, {}, worth);
     }
-    // As the last that changed, if most of them did: a rate that does not last until the end of a look is no steady one.
-    std::vector<SustainedRate> changed;
-    for (const Look* const look : agreeing)
-        if (const SustainedRate alone = sustained_rate(look->rounds, tolerance, look->clock);
-            alone.steadiness == Steadiness::changed)
-            changed.push_back(alone);
-    if (2 * changed.size() > agreeing.size()) seen.sustained = changed.back();
     // A lower bound needs no clock.
     if (per_clock && seen.sustained.steadiness == Steadiness::at_least)
         seen.sustained = as_bound(sustained_rate(kept, tolerance));
+    // Rounds that differ by themselves are no bound: the fastest of them are lucky.
+    if (seen.sustained.steadiness == Steadiness::at_least && whole.differ) seen.sustained = whole;
     if (seen.sustained.steadiness != Steadiness::steady) return seen;
     const int needed = static_cast<double>(kept.size()) >= agreeing_share * static_cast<double>(all.size()) ? 2 : 3;
-    if (seen.times == 1 || !has_now)
-        seen.sustained.steadiness = Steadiness::seen_once;
-    else if (seen.times < needed || times_slope * just_below > kept.size())
+    if (has_now && is_lost(places)) {
         seen.sustained = as_bound(seen.sustained);
+        seen.sustained.steadiness = Steadiness::changed;
+    } else if (seen.times == 1 || !has_now)
+        seen.sustained.steadiness = Steadiness::seen_once;
+    else if (seen.times < needed)
+        seen.sustained = as_bound(seen.sustained);
+    else {
+        Rate& rate = seen.sustained.rate;
+        rate.low = std::min(rate.low, rate.median * (1 - least_half_width));
+        rate.high = std::max(rate.high, rate.median * (1 + least_half_width));
+    }
     return seen;
 }
 
@@ -185,7 +213,10 @@ void judge_by_looks(std::span<const SeenCeiling> seen, Ceiling& ceiling)
     if (!is_own) {
         ceiling.alone = {ceiling.rate, {}, {}, 0, ceiling.steadiness, ceiling.rounds};
         take_rate(together.sustained, ceiling);
-        if (ceiling.steadiness != Steadiness::changed) ceiling.change.clear();
+        if (ceiling.steadiness != Steadiness::changed)
+            ceiling.change.clear();
+        else if (ceiling.change.empty())
+            ceiling.change = "changed: the last rounds are slower";
     } else if (ceiling.steadiness == Steadiness::steady)
         ceiling.steadiness = Steadiness::seen_once;
 }

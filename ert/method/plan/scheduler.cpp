@@ -32,14 +32,23 @@ std::vector<Item> without_rows(const std::vector<Item>& items, const std::set<st
     return left;
 }
 
-/// A varying clock affects every point, so more rounds of one do not help.
-bool is_settled(const Ceiling& ceiling)
+/// A varying clock affects every point, so more rounds of one do not help. What changed for two ceilings of a level, or for a tenth of all, may
+/// have changed for all.
+bool is_settled(const Ceiling& ceiling, const std::vector<Ceiling>& all)
 {
-    return ceiling.steadiness == Steadiness::steady || ceiling.steadiness == Steadiness::clock_varied;
+    int of_level = 0;
+    int of_device = 0;
+    for (const Ceiling& other : all) {
+        if (other.steadiness != Steadiness::changed || other.device != ceiling.device) continue;
+        ++of_device;
+        of_level += other.level == ceiling.level ? 1 : 0;
+    }
+    return (ceiling.steadiness == Steadiness::steady || ceiling.steadiness == Steadiness::clock_varied) &&
+           of_level < 2 && 10 * of_device < std::ssize(all);
 }
 
 /// Before a rate of memory is taken again: what it gives after a rest may be a burst.
-constexpr int launches_without_rest = 30;
+constexpr int launches_without_rest = 80;
 
 /// What an item with a keyword and its rows share.
 std::string id_without_set(const std::string& bench, const std::string& device, const Point& point)
@@ -191,6 +200,15 @@ std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) con
         for (const Item& item : *list)
             items.try_emplace(id_without_set(item.bench_name, item.device, item.point), &item);
     std::vector<Item> more;
+    const std::vector<PointSummary> summaries = summarize_points(rows);
+    std::vector<Ceiling> ceilings = ceilings_of(summaries, find_levels(summaries, registry_->machine()));
+    // The time limit may cut the last batch short. Memory goes first, since its interference lasts longest.
+    const auto others =
+        std::ranges::stable_partition(ceilings, [](const Ceiling& ceiling) { return ceiling.level == memory_level; });
+    std::set<std::string> of_memory;
+    for (auto ceiling = ceilings.begin(); ceiling != others.begin(); ++ceiling)
+        if (ceiling->kind == Role::bandwidth && kind_of_device(ceiling->device) == "cpu")
+            of_memory.insert(ceiling->point);
     const auto add = [&](const Measurement& row, int so_far) {
         const auto known = items.find(id_without_set(row.bench, row.device, row.point));
         if (known == items.end()) return;
@@ -198,7 +216,7 @@ std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) con
         item.is_open = false;
         if (row.point.has("working_set")) item.point.set("working_set", row.point.text("working_set"));
         item.point.set("round", std::to_string(so_far + 1));
-        if (row.role == Role::bandwidth && kind_of_device(row.device) == "cpu")
+        if (of_memory.contains(id_without_round(row.bench, row.device, row.point)))
             item.stopping.warmup = std::max(item.stopping.warmup, launches_without_rest);
     };
     std::map<std::string, std::pair<int, const Measurement*>> points;  // rounds so far, and the last
@@ -207,10 +225,6 @@ std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) con
         ++so_far;
         last = &row;
     }
-    const std::vector<PointSummary> summaries = summarize_points(rows);
-    std::vector<Ceiling> ceilings = ceilings_of(summaries, find_levels(summaries, registry_->machine()));
-    // The time limit may cut the last batch short. Memory goes first, since its interference lasts longest.
-    std::ranges::stable_partition(ceilings, [](const Ceiling& ceiling) { return ceiling.level == memory_level; });
     std::set<std::string> taken;
     // The round that closes the run: at another time, and with memory and loops chosen anew. What is seen last was seen at the end.
     for (const Ceiling& ceiling : ceilings | std::views::reverse) {
@@ -228,7 +242,8 @@ std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) con
     if (!more.empty()) return more;
     for (const Ceiling& ceiling : ceilings) {
         const auto& [so_far, row] = points.at(ceiling.point);
-        if (so_far < plan_.max_rounds && !is_settled(ceiling) && taken.insert(ceiling.point).second) add(*row, so_far);
+        if (so_far < plan_.max_rounds && !is_settled(ceiling, ceilings) && taken.insert(ceiling.point).second)
+            add(*row, so_far);
     }
     return more;
 }
