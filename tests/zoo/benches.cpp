@@ -69,9 +69,11 @@ class SimulatedBench : public Bench {
         if (model.kind->luck == Luck::loops && has_two_rates(point, model) && random.chance(model.slow_loops))
             task.slower *= 1 + limits::slow_loop_by;
         if (random.chance(model.misread_rows)) task.clock_read_as = 1 - random.within(limits::misread_by);
-        if (name() == "bandwidth" || name() == "numa") return streaming(point, task);
-        if (name() == "latency") return chasing(point, task);
-        return computing(point, task);
+        auto subject = name() == "bandwidth" || name() == "numa" ? streaming(point, task)
+                       : name() == "latency"                     ? chasing(point, task)
+                                                                 : computing(point, task);
+        world_->rest();
+        return subject;
     }
 
   private:
@@ -127,7 +129,7 @@ class SimulatedBench : public Bench {
         const double set = point.number("working_set");
         const bool has_small_pages = point.text_or("pages", "huge") == "small";
         write_set(set);
-        Parts byte = model.byte_of(set, operation, task.threads, world_->random().uniform());
+        Parts byte = model.byte_of(set, operation, task.threads, world_->random().uniform(), world_->cache_held());
         task.is_in_cores = byte.shared == 0 && byte.memory == 0;
         if (has_small_pages) {
             byte.shared /= model.small_pages;
@@ -152,7 +154,8 @@ class SimulatedBench : public Bench {
         const bool has_small_pages = point.text_or("pages", "huge") == "small";
         write_set(set);
         task.is_waiting = true;
-        const double loads = fill(task, world_->model().chase_of(set, world_->random().uniform()));
+        const double loads =
+            fill(task, world_->model().chase_of(set, world_->random().uniform(), world_->cache_held()));
         task.parts = of_round(task.parts);
         const auto level = only_level(set, 1);
         return made({{}, Bytes{loads * line}, Bytes{loads * line}}, task,
@@ -219,9 +222,8 @@ BenchRegistry registry_of(const std::shared_ptr<World>& world)
     cpu::ProbeContext context;
     context.processors = processors_of(model);
     context.nodes = {{0, context.processors, 0}};
-    context.thread_counts = {1};
-    if (model.cores > 1) context.thread_counts.push_back(model.cores);
-    if (model.threads_of_core() > 1) context.thread_counts.push_back(model.cores * model.threads_of_core());
+    const std::set<int> counts = model.thread_counts();
+    context.thread_counts.assign(counts.begin(), counts.end());
     BenchRegistry registry;
     registry.machine() = model.machine;
     for (const auto& make : {cpu::flops_bench, cpu::bandwidth_bench, cpu::latency_bench, cpu::core_to_core_bench,

@@ -207,6 +207,12 @@ void draw_events(Model& model, Random& random)
     if (kind.luck == Luck::pages)
         model.round_noise_shared = model.round_noise_memory = random.within(limits::luck_of_pages);
     if (kind.luck == Luck::loops) model.slow_loops = random.within(limits::slow_loops);
+    model.change_in = random.uniform();
+    if (kind.ramps_clock) {
+        model.rested_clock = random.within(limits::rested_clock);
+        model.clock_rises = random.ratio(limits::clock_rises_seconds);
+    }
+    if (kind.shrinks_cache) model.cache_held = random.within(limits::cache_held);
 }
 
 void draw_guide(Model& model, Device& device, Random& random)
@@ -241,8 +247,8 @@ void report(Model& model, Random& random)
     machine.node = "zoo-1";
     machine.cpu_model = "Zoo";
     machine.vendor = "Zoo";
-    machine.cores = model.cores;
-    machine.smt = model.threads_of_core();
+    machine.smt = model.threads_of_reported_core();
+    machine.cores = model.cores * model.threads_of_core() / machine.smt;
     machine.threads = machine.cores * machine.smt;
     machine.isa = {"scalar", "avx2"};
     machine.features = {"fma"};
@@ -263,7 +269,7 @@ void report(Model& model, Random& random)
             bytes *= random.chance(0.5) ? factor : 1 / factor;
         }
         device.levels.push_back({cache_level(i + 1), Bytes{std::round(bytes / 4096) * 4096},
-                                 is_shared ? 1 : model.cores, is_shared ? machine.threads : machine.smt});
+                                 is_shared ? 1 : machine.cores, is_shared ? machine.threads : machine.smt});
     }
     device.levels.push_back({std::string(memory_level), device.memory, 1, machine.threads});
     draw_guide(model, device, random);

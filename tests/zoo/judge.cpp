@@ -52,10 +52,10 @@ std::optional<Place> place_of(const Ceiling& ceiling, const World& world, bool a
     const bool has_small_pages = ceiling.condition == "small pages";
     const auto in = [&](Group group, double rate, bool follows_clock, const std::string& key, const Parts& parts) {
         const std::vector<float> kept = kept_in(world, key);
-        Place place{
-            group,
-            truth_of(rate, follows_clock ? world.mean_clock() : 1, follows_clock ? world.fastest_clock() : 1, kept),
-            is_seen(kept)};
+        Place place{group,
+                    truth_of(rate, follows_clock ? world.mean_clock() : 1, follows_clock ? world.fastest_clock() : 1,
+                             kept, world.look() + 1),
+                    is_seen(kept)};
         const bool is_waiting = group == Group::latency && model.kind->change == Change::bucket;
         if (model.kind->change == Change::none || is_waiting) return place;
         place.truth.after = rate * world.lasting(parts, follows_clock);
@@ -113,7 +113,7 @@ void judge_levels(const Calibration& calibration, std::map<int, bool>& right, Ve
 {
     const Model& model = calibration.world->model();
     std::map<int, std::vector<const MeasuredLevel*>> found;
-    for (int threads : {1, model.cores, model.cores * model.threads_of_core()}) found[threads];
+    for (const int threads : model.thread_counts()) found[threads];
     for (const MeasuredLevel& level : calibration.ceilings.levels_by_threads) found[level.threads].push_back(&level);
     for (const auto& [threads, levels] : found) {
         bool is_right = levels.size() == model.levels();
@@ -138,11 +138,11 @@ bool JudgedCeiling::is_above() const
     return value > truth.fastest * (1 + figures::above_by);
 }
 
-Truth truth_of(double rate, double mean_clock, double fastest_clock, const std::vector<float>& kept)
+Truth truth_of(double rate, double mean_clock, double fastest_clock, const std::vector<float>& kept, int looks)
 {
     Truth truth{rate * mean_clock, rate * fastest_clock, rate * mean_clock};
     if (kept.empty()) return truth;
-    const std::size_t last = std::max<std::size_t>(1, kept.size() / 10);
+    const std::size_t last = std::max<std::size_t>(1, kept.size() / 10 / static_cast<std::size_t>(looks));
     truth.after *= median_of({kept.end() - static_cast<std::ptrdiff_t>(last), kept.end()});
     return truth;
 }

@@ -24,7 +24,8 @@ inline constexpr std::array<Group, 4> groups{Group::arithmetic, Group::near, Gro
 struct Truth {
     double alone = 0;
     double fastest = 0;  ///< at the fastest clock
-    double after = 0;    ///< what the last tenth of the launches got in the median: what a run started afterwards gets
+    double after =
+        0;  ///< what the last tenth of the last look's launches got in the median: what a run started afterwards gets
 };
 
 struct JudgedCeiling {
@@ -63,7 +64,7 @@ struct Verdict {
 
 Verdict judge(const Calibration& calibration);
 
-/// The truth of a rate that neighbours left these shares of, sample by sample.
-Truth truth_of(double rate, double mean_clock, double fastest_clock, const std::vector<float>& kept);
+/// The truth of a rate that neighbours left these shares of, sample by sample, in so many looks.
+Truth truth_of(double rate, double mean_clock, double fastest_clock, const std::vector<float>& kept, int looks = 1);
 
 }  // namespace roof::zoo

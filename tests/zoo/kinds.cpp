@@ -8,6 +8,7 @@ namespace {
 constexpr Range none{};
 constexpr Range little{0.05, 0.3};
 constexpr Range half{0.3, 0.6};
+constexpr Range two_thirds{limits::most_duty, limits::most_duty};
 constexpr Range much{0.6, 0.9};
 constexpr Range flashes{1e-4, 3e-3};  ///< as short as launches
 constexpr Range beats{3e-3, 0.3};     ///< as short as rows
@@ -68,6 +69,10 @@ constexpr std::array kinds{
          .edges = Edges::mixed,
          .reports = Reports::wrong,
          .has_heavy_tails = true},
+    Kind{.name = "memory throttled", .half = design, .edges = Edges::ramp, .change = Change::memory_throttle},
+    Kind{.name = "clock rises after rest", .half = design, .edges = Edges::ramp, .ramps_clock = true},
+    Kind{.name = "siblings reported as cores", .half = design, .cores = Cores::hidden_siblings},
+    Kind{.name = "bus two thirds, spells", .half = design, .source = Source::bus, .duty = two_thirds, .burst = spells},
 
     Kind{"quiet lead, guide off", judging, Edges::lead, Source::none, none, none, Clocks::fixed, Reports::missing,
          Guide::off},
@@ -104,7 +109,6 @@ constexpr std::array kinds{
          Reports::right, Guide::none, Cores::siblings},
     Kind{"sibling and bus much, beats", judging, Edges::lead, Source::sibling_and_bus, much, beats, Clocks::fixed,
          Reports::right, Guide::low},
-    Kind{.name = "memory throttled", .half = judging, .edges = Edges::ramp, .change = Change::memory_throttle},
     Kind{.name = "migration", .half = judging, .edges = Edges::mixed, .change = Change::migration},
     Kind{.name = "turbo", .half = judging, .edges = Edges::lead, .reports = Reports::missing, .change = Change::turbo},
     Kind{.name = "square wave",
@@ -133,6 +137,31 @@ constexpr std::array kinds{
          .edges = Edges::lead,
          .has_heavy_tails = true,
          .has_large_last_cache = true},
+    Kind{.name = "memory throttled beside a bus",
+         .half = judging,
+         .edges = Edges::lead,
+         .source = Source::bus,
+         .duty = little,
+         .burst = beats,
+         .change = Change::memory_throttle},
+    Kind{.name = "a bus that takes the last cache",
+         .half = judging,
+         .edges = Edges::mixed,
+         .source = Source::bus,
+         .duty = half,
+         .burst = any_length,
+         .shrinks_cache = true},
+    Kind{.name = "siblings reported as cores, clock steps",
+         .half = judging,
+         .edges = Edges::mixed,
+         .clocks = Clocks::steps,
+         .cores = Cores::hidden_siblings},
+    Kind{.name = "sibling and bus two thirds, any length",
+         .half = judging,
+         .edges = Edges::ramp,
+         .source = Source::sibling_and_bus,
+         .duty = two_thirds,
+         .burst = any_length},
 };
 
 constexpr std::array moved{
@@ -141,7 +170,9 @@ constexpr std::array moved{
     Moved{"sibling and bus, much", "sibling and bus much, beats",
           "2% of calibrations had a false level: loads alone showed an edge"},
     Moved{"sibling half, any length, clock steps", "sibling half, spells, clock steps",
-          "89.7% of steady arithmetic held the truth: without evidence the clock counted as constant"}};
+          "89.7% of steady arithmetic held the truth: without evidence the clock counted as constant"},
+    Moved{"memory throttled", "memory throttled beside a bus",
+          "11% of far ceilings were steady and wrong: looks agreed with a rate that later rounds had lost"}};
 
 }  // namespace
 

@@ -41,8 +41,9 @@ enum class Clocks { fixed, steps, drifts, unread, misread };
 enum class Reports { right, wrong, missing };
 /// `low`: the guide's rates are 2% too low, so that true ceilings lie above them. `off`: each is wrong by up to 2% in either direction.
 enum class Guide { none, right, low, off };
-/// `siblings`: all hardware threads of two on each core are measured too. `two_kinds`: half of the cores are slower.
-enum class Cores { alike, siblings, two_kinds };
+/// `siblings`: all hardware threads of two on each core are measured too. `hidden_siblings`: the machine reports them as cores, as some virtual
+/// machines do. `two_kinds`: half of the cores are slower.
+enum class Cores { alike, siblings, hidden_siblings, two_kinds };
 
 /// What happens once in the run, or goes on in time. `throttle`: all rates fall, from 2 to 14 s on. `memory_throttle`: memory's alone.
 /// `leaves`: a neighbour on memory, unseen, that works until 4 to 14 s. `migration`: the machine moves to a host with another clock and other
@@ -71,19 +72,24 @@ struct Kind {
     bool is_regular = false;            ///< they work and rest for equal times, each time as long
     bool has_heavy_tails = false;       ///< of samples, by a Pareto distribution
     bool has_large_last_cache = false;  ///< 96 to 192 MiB
+    bool ramps_clock = false;           ///< it is lower after a rest, and rises with work
+    bool shrinks_cache = false;         ///< a neighbour takes a part of the last cache while it works
 
+    constexpr bool has_siblings() const { return cores == Cores::siblings || cores == Cores::hidden_siblings; }
     /// Nothing slows the machine, and its clock can be read and stays, or cannot be read.
     constexpr bool is_quiet() const
     {
-        return source == Source::none && (clocks == Clocks::fixed || clocks == Clocks::unread) &&
-               cores != Cores::siblings && change == Change::none && luck == Luck::none && !has_heavy_tails;
+        return source == Source::none && (clocks == Clocks::fixed || clocks == Clocks::unread) && !has_siblings() &&
+               change == Change::none && luck == Luck::none && !has_heavy_tails && !ramps_clock;
     }
     /// Interference of up to 30%, with a fixed clock.
     constexpr bool is_little_disturbed() const
     {
         return source != Source::none && source != Source::quota && duty.high <= limits::quiet_duty &&
-               neighbours == 1 && clocks == Clocks::fixed && cores != Cores::siblings;
+               neighbours == 1 && clocks == Clocks::fixed && !has_siblings() && change == Change::none &&
+               luck == Luck::none;
     }
+    constexpr bool is_disturbed_two_thirds() const { return duty.high == limits::most_duty; }
 };
 
 std::span<const Kind> all_kinds();

@@ -54,6 +54,7 @@ inline constexpr Range slow_row_by{0.01, 0.1};
 inline constexpr Range duty{0, 0.9};
 inline constexpr Range burst_seconds{1e-4, 30};  ///< mean length
 inline constexpr double quiet_duty = 0.3;        ///< "up to 30%"
+inline constexpr double most_duty = 2.0 / 3;     ///< at which most ceilings have to become steady
 inline constexpr Range sibling_takes{0.3, 0.6};  ///< of the core; of memory's rate three tenths of that
 inline constexpr double sibling_seen = 0.9;      ///< of the launches that it touches
 inline constexpr Range bus_takes{0.05, 0.6};     ///< of memory's rate, drawn for each burst; the monitor sees nothing
@@ -73,6 +74,9 @@ inline constexpr Range migrates_to{0.7, 1.4};
 inline constexpr Range migrates_clock{0.8, 1.2};
 inline constexpr double thermal_share = 0.05, thermal_seconds = 60;
 inline constexpr Range turbo{1.05, 1.3};
+inline constexpr Range rested_clock{0.5, 0.9};
+inline constexpr Range clock_rises_seconds{0.5e-3, 10e-3};
+inline constexpr Range cache_held{0.3, 0.7};
 inline constexpr Range bucket_seconds{0.5e-3, 5e-3};
 inline constexpr Range bucket_rate{0.2, 0.6};
 inline constexpr Range luck_of_pages{0.02, 0.08};  ///< standard deviation
@@ -86,6 +90,7 @@ inline constexpr Range large_last_edge{96 << 20, 192 << 20};
 inline constexpr Range report_wrong_by{2, 16};  ///< factor, too large or too small
 inline constexpr double guide_wrong_by = 0.02;
 // Time of the simulated machine.
+inline constexpr double between_looks_seconds = 7000;
 inline constexpr double launch_seconds = 0.3e-3;
 inline constexpr double reading_seconds = 70e-6;  ///< of the monitor, before a launch and after it
 inline constexpr double making_seconds =
@@ -120,9 +125,11 @@ inline constexpr double above_by = 0.005;
 inline constexpr double bounds_above = 0.01;
 inline constexpr double bound_reaches = 0.97;  ///< of the truth, in the median, where three samples were undisturbed
 inline constexpr double bound_reaches_in_95 = 0.9;
-inline constexpr double steady_quiet = 0.95, half_width_quiet = 0.01;
-inline constexpr double steady_disturbed = 0.60, half_width_disturbed = 0.03;  ///< at up to 30% interference
-inline constexpr double most_seconds_quiet = 20, most_seconds = 34;            ///< of the longest calibration
+inline constexpr double steady_quiet = 0.90, half_width_quiet = 0.01;  ///< after the second look
+/// At up to 30% interference after the second look, at two thirds after `many_looks`.
+inline constexpr double steady_disturbed = 0.60, half_width_disturbed = 0.03;
+inline constexpr int many_looks = 20;
+inline constexpr double most_seconds_quiet = 20, most_seconds = 34;  ///< of the longest calibration
 inline constexpr std::size_t least_calibrations = 1000;
 /// The pooling rule, for steady intervals and for lower bounds. A group of a kind with fewer of them than this is pooled with the same group
 /// of the other such kinds of the same half (design or judging) and the same source of interference; a pool that is still too small, with

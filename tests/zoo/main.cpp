@@ -18,21 +18,25 @@ using namespace roof;
 namespace {
 
 constexpr const char* usage =
-    "roof-zoo [--kinds design|judging|all|NAME,NAME] [--calibrations N] [--seed S] [--threads N] [--json] [--all]\n"
+    "roof-zoo [--kinds design|judging|all|NAME] [--calibrations N] [--looks L] [--seed S] [--threads N] [--json] "
+    "[--all]\n"
     "         [--command-every N] [--plan calibrate/cpu-quick]\n"
-    "    calibrates N simulated machines of each kind and judges the results; exit status 1 if a figure fails\n"
-    "    each tenth (N-th) runs the whole command, the others the same functions without files\n"
+    "    N calibrations of each kind, L of each machine at different times (2); judges what is said after the last of "
+    "them;\n"
+    "    exit status 1 if a figure fails; with --looks 0 one calibration judges alone, as in folders without looks\n"
+    "    each tenth (N-th) runs the whole command, the others the same functions\n"
     "roof-zoo --kinds NAME --show SEED\n"
     "    prints one machine and its calibration\n"
     "roof-zoo --kinds NAME --calibrations N --list\n"
-    "    prints a line for each calibration, with the seed for --show\n"
+    "    prints a line for each machine, with the seed for --show\n"
     "roof-zoo --join FILE FILE ...\n"
-    "    judges the calibrations of several runs with --json, each with a seed of its own, as one\n"
+    "    judges the machines of several runs with --json, each with a seed of its own, as one\n"
     "roof-zoo --names\n";
 
 struct Options {
     std::string kinds = "design";
-    std::size_t calibrations = 20;
+    std::size_t calibrations = 40;
+    int looks = 2;
     std::uint64_t seed = 1;
     int threads = 2;
     std::size_t command_every = 10;
@@ -71,6 +75,8 @@ std::optional<Options> parsed(const std::vector<std::string>& words)
             if (!number) return {};
             if (word == "--calibrations")
                 options.calibrations = *number;
+            else if (word == "--looks")
+                options.looks = static_cast<int>(*number);
             else if (word == "--seed")
                 options.seed = *number;
             else if (word == "--command-every")
@@ -130,11 +136,15 @@ int run_zoo(const Options& options)
     }
     if (options.show) {
         const fakes::TemporaryFolder scratch(zoo::fast_folder());
-        const zoo::Calibration calibration = zoo::calibrate(*kinds.front(), *options.show, scratch / "run");
+        const zoo::Calibration calibration =
+            zoo::calibrate(*kinds.front(), *options.show, scratch / "run", std::max(1, options.looks));
         std::cout << zoo::show_text(calibration, zoo::judge(calibration));
         return 0;
     }
-    zoo::Run run{kinds, options.calibrations, options.seed, options.threads, options.command_every, {}, options.plan};
+    const auto looks = static_cast<std::size_t>(std::max(1, options.looks));
+    const std::size_t machines = (options.calibrations + looks - 1) / looks;
+    zoo::Run run{kinds, machines,     options.seed, options.threads, options.command_every,
+                 {},    options.plan, options.looks};
     if (options.list) run.each = print_line;
     std::vector<nlohmann::json> reports;
     for (const std::string& file : options.join) reports.push_back(nlohmann::json::parse(read_file(file)));

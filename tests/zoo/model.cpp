@@ -74,12 +74,13 @@ std::string Model::level_name(std::size_t level) const
     return level < caches.size() ? cache_level(level + 1) : std::string(memory_level);
 }
 
-std::vector<double> Model::served(double set, int threads, double luck) const
+std::vector<double> Model::served(double set, int threads, double luck, double held) const
 {
     std::vector<double> shares;
     double left = 1;
     for (std::size_t i = 0; i < caches.size(); ++i) {
-        const double beyond = std::min(left, caches[i].beyond(set, instances(i, threads), luck));
+        const double beyond =
+            std::min(left, caches[i].beyond(i + 1 == caches.size() ? set / held : set, instances(i, threads), luck));
         shares.push_back(left - beyond);
         left = beyond;
     }
@@ -110,10 +111,10 @@ Parts Model::byte_from(std::size_t level, const std::string& operation, int thre
     return parts;
 }
 
-Parts Model::byte_of(double set, const std::string& operation, int threads, double luck) const
+Parts Model::byte_of(double set, const std::string& operation, int threads, double luck, double held) const
 {
     Parts parts;
-    const std::vector<double> shares = served(set, threads, luck);
+    const std::vector<double> shares = served(set, threads, luck, held);
     for (std::size_t level = 0; level < shares.size(); ++level)
         if (shares[level] > 0) parts += byte_from(level, operation, threads) * shares[level];
     return parts;
@@ -126,10 +127,10 @@ Parts Model::chase_from(std::size_t level) const
     return parts;
 }
 
-Parts Model::chase_of(double set, double luck) const
+Parts Model::chase_of(double set, double luck, double held) const
 {
     Parts parts;
-    const std::vector<double> shares = served(set, 1, luck);
+    const std::vector<double> shares = served(set, 1, luck, held);
     for (std::size_t level = 0; level < shares.size(); ++level) parts += chase_from(level) * shares[level];
     return parts;
 }

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -90,19 +91,32 @@ struct Model {
     double clock_step = 0, clock_step_seconds = 0, clock_step_duty = 0;
     double clock_drift = 0, clock_drift_seconds = 0, clock_drift_phase = 0;
     // Events.
-    double change_at = 0;  ///< seconds of the run
+    double change_in = 0;  ///< of the looks: the share after which it falls
+    double change_at = 0;  ///< seconds of that look
     double changes_by =
         1;  ///< rates, or the clock, after it; of `leaves` and `turbo` before it; of `bucket` when it is empty
     double changes_clock = 1;  ///< of `migration`
     double bucket = 0;         ///< seconds of memory's traffic
     double slow_loops = 0;     ///< share of makings
+    double rested_clock = 1;   ///< after a rest, as a share
+    double clock_rises = 0;    ///< seconds of work until it is whole again
+    double cache_held = 1;     ///< share of the last cache while a neighbour works
     Machine machine;           ///< as it reports itself
 
     std::size_t levels() const { return caches.size() + 1; }
     /// "L1", …, "DRAM".
     std::string level_name(std::size_t level) const;
     /// Hardware threads of each core that are measured.
-    int threads_of_core() const { return kind->cores == Cores::siblings ? 2 : 1; }
+    int threads_of_core() const { return kind->has_siblings() ? 2 : 1; }
+    /// That the machine reports.
+    int threads_of_reported_core() const { return kind->cores == Cores::hidden_siblings ? 1 : threads_of_core(); }
+    /// Those that are measured.
+    std::set<int> thread_counts() const
+    {
+        std::set<int> counts{1, cores * threads_of_core()};
+        if (kind->cores != Cores::hidden_siblings) counts.insert(cores);
+        return counts;
+    }
     int instances(std::size_t cache, int threads) const
     {
         return caches[cache].is_shared ? 1 : std::min(threads, cores);
@@ -111,14 +125,15 @@ struct Model {
     double edge(std::size_t cache, int threads) const { return caches[cache].bytes * instances(cache, threads); }
     bool is_private(std::size_t level) const { return level < caches.size() && !caches[level].is_shared; }
 
-    /// The share of a set's lines that each level serves; the sum is 1.
-    std::vector<double> served(double set, int threads, double luck = 0.5) const;
+    /// The share of a set's lines that each level serves; the sum is 1. `held`: the share of the last cache that is left to the set.
+    std::vector<double> served(double set, int threads, double luck = 0.5, double held = 1) const;
     /// Seconds for a byte of one thread out of a level, with so many threads at work, on a core of the first kind.
     Parts byte_from(std::size_t level, const std::string& operation, int threads) const;
     /// The same of a mixture: the sum of lines times their cost.
-    Parts byte_of(double set, const std::string& operation, int threads, double luck = 0.5) const;
-    Parts chase_of(double set, double luck = 0.5) const;  ///< seconds for a load that waits for the one before
-    Parts chase_from(std::size_t level) const;            ///< the same, out of one level
+    Parts byte_of(double set, const std::string& operation, int threads, double luck = 0.5, double held = 1) const;
+    /// Seconds for a load that waits for the one before.
+    Parts chase_of(double set, double luck = 0.5, double held = 1) const;
+    Parts chase_from(std::size_t level) const;  ///< the same, out of one level
     /// Rate of a thread's core, as a share of the first one's.
     double core_rate(int thread) const { return kind->cores == Cores::two_kinds && thread % 2 == 1 ? slow_core : 1; }
     /// FLOPs per second of one core of the first kind.

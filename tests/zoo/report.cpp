@@ -23,18 +23,19 @@ std::string kind_text(const Tally& tally)
 {
     std::string statuses;
     for (const auto& [status, count] : tally.statuses) statuses += fmt::format(" {}: {}", status, count);
-    const auto count = static_cast<double>(std::max<std::size_t>(1, tally.calibrations));
+    const auto count = static_cast<double>(std::max<std::size_t>(1, tally.machines));
     std::string text = fmt::format(
-        "{} ({}): {} calibrations of {:.1f} s, at most {:.1f} s, and {:.0f} rows\n"
+        "{} ({}): {} calibrations, {}, of {:.1f} s, at most {:.1f} s, and {:.0f} rows\n"
         "  levels right {}, false levels {}, edges within half an octave {} of {}; exit status{}{}; "
         "with any ceiling steady and >3% low {}\n"
         "  {:<11}{:>9}{:>8}{:>7}{:>7}{:>8}{:>9}{:>8}{:>8}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}\n",
-        tally.kind->name, name(tally.kind->half), tally.calibrations, median_of(tally.seconds),
-        tally.seconds.empty() ? 0 : std::ranges::max(tally.seconds), static_cast<double>(tally.rows) / count,
-        percent(tally.levels_right, tally.calibrations), percent(tally.false_levels, tally.calibrations),
-        percent(tally.edges_right, tally.edges), tally.edges, statuses,
+        tally.kind->name, name(tally.kind->half), tally.calibrations(),
+        tally.looks == 0 ? "each judged alone" : fmt::format("{} of each machine", tally.looks),
+        median_of(tally.seconds), tally.seconds.empty() ? 0 : std::ranges::max(tally.seconds),
+        static_cast<double>(tally.rows) / count, percent(tally.levels_right, tally.machines),
+        percent(tally.false_levels, tally.machines), percent(tally.edges_right, tally.edges), tally.edges, statuses,
         tally.broken > 0 ? fmt::format(", broken: {}", tally.broken) : "",
-        percent(tally.any_steady_and_low, tally.calibrations), "", "ceilings", "steady", "width", "holds", "miss",
+        percent(tally.any_steady_and_low, tally.machines), "", "ceilings", "steady", "width", "holds", "miss",
         ">3% low", "bounds", "above", "reach", "of 95%", "unst.", "hold", "after", "wrong");
     for (const Group group : groups) {
         const GroupTally& of = tally.of(group);
@@ -99,12 +100,13 @@ std::vector<Tally> joined(const std::vector<nlohmann::json>& reports)
 {
     std::vector<Tally> tallies;
     for (const Kind& kind : all_kinds()) {
-        Tally all;
+        std::map<int, Tally> by_looks;
         for (const nlohmann::json& report : reports) {
             for (const nlohmann::json& json : report.at("kinds")) {
                 if (json.at("kind") != kind.name) continue;
                 Tally tally{&kind};
-                json.at("calibrations").get_to(tally.calibrations);
+                json.at("machines").get_to(tally.machines);
+                json.at("looks").get_to(tally.looks);
                 json.at("broken").get_to(tally.broken);
                 json.at("seconds").get_to(tally.seconds);
                 json.at("rows").get_to(tally.rows);
@@ -117,10 +119,10 @@ std::vector<Tally> joined(const std::vector<nlohmann::json>& reports)
                     tally.statuses[std::stoi(status)] = count;
                 for (const Group group : groups)
                     tally.by_group[static_cast<std::size_t>(group)] = group_of(json.at("groups").at(name(group)));
-                all += tally;
+                by_looks[tally.looks] += tally;
             }
         }
-        if (all.kind != nullptr) tallies.push_back(all);
+        for (const auto& [looks, tally] : by_looks) tallies.push_back(tally);
     }
     return tallies;
 }
@@ -157,7 +159,7 @@ std::string report_text(const std::vector<Tally>& tallies, bool all_findings)
     }
     for (const std::string& one : unjudged) text += "too few to judge: " + one + "\n";
     for (const Tally& tally : tallies)
-        if (tally.calibrations < figures::least_calibrations) {
+        if (tally.calibrations() < figures::least_calibrations) {
             text +=
                 fmt::format("fewer than {} calibrations of a kind: no final judgement\n", figures::least_calibrations);
             break;
@@ -175,7 +177,8 @@ nlohmann::json report_json(const std::vector<Tally>& tallies)
         for (const auto& [status, count] : tally.statuses) statuses[std::to_string(status)] = count;
         kinds.push_back({{"kind", tally.kind->name},
                          {"half", name(tally.kind->half)},
-                         {"calibrations", tally.calibrations},
+                         {"machines", tally.machines},
+                         {"looks", tally.looks},
                          {"broken", tally.broken},
                          {"seconds", tally.seconds},
                          {"rows", tally.rows},

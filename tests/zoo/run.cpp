@@ -30,26 +30,29 @@ std::uint64_t seed_of(std::uint64_t seed, const Kind& kind, std::size_t number)
 std::vector<Tally> run(const Run& run)
 {
     std::vector<Tally> tallies(run.kinds.size());
-    for (std::size_t i = 0; i < run.kinds.size(); ++i) tallies[i].kind = run.kinds[i];
+    for (std::size_t i = 0; i < run.kinds.size(); ++i) tallies[i] = {.kind = run.kinds[i], .looks = run.looks};
     const fakes::TemporaryFolder scratch(fast_folder());
     std::atomic<std::size_t> next = 0;
     std::mutex adding;
-    const std::size_t total = run.kinds.size() * run.calibrations;
+    const std::size_t total = run.kinds.size() * run.machines;
     const auto work = [&](int thread) {
         for (std::size_t i = next++; i < total; i = next++) {
-            const Kind& kind = *run.kinds[i / run.calibrations];
-            const std::uint64_t seed = seed_of(run.seed, kind, i % run.calibrations);
+            const Kind& kind = *run.kinds[i / run.machines];
+            const std::uint64_t seed = seed_of(run.seed, kind, i % run.machines);
             try {
-                const bool by_command = i % run.calibrations % run.command_every == 0 && run.plan == "calibrate/cpu";
-                const Calibration calibration = by_command ? calibrate(kind, seed, scratch / fmt::format("{}", thread))
-                                                           : calibrate_without_files(kind, seed, run.plan);
+                const bool by_command =
+                    i % run.machines % run.command_every == 0 && run.plan == "calibrate/cpu" && run.looks > 0;
+                const std::filesystem::path folder = scratch / fmt::format("{}", thread);
+                const Calibration calibration =
+                    by_command ? calibrate(kind, seed, folder, run.looks)
+                               : calibrate_without_command(kind, seed, folder, run.looks, run.plan);
                 const Verdict verdict = judge(calibration);
                 const std::lock_guard lock(adding);
-                tallies[i / run.calibrations].add(calibration, verdict);
+                tallies[i / run.machines].add(calibration, verdict);
                 if (run.each) run.each(kind, seed, calibration, verdict);
             } catch (const std::exception&) {
                 const std::lock_guard lock(adding);
-                ++tallies[i / run.calibrations].broken;
+                ++tallies[i / run.machines].broken;
             }
         }
     };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace roof::zoo {
 namespace {
@@ -127,9 +128,9 @@ GroupTally& GroupTally::operator+=(const GroupTally& other)
 void Tally::add(const Calibration& calibration, const Verdict& verdict)
 {
     kind = calibration.model.kind;
-    ++calibrations;
+    ++machines;
     if (calibration.status) ++statuses[*calibration.status];
-    seconds.push_back(static_cast<float>(calibration.world->seconds()));
+    seconds.push_back(calibration.seconds);
     rows += calibration.rows;
     levels_right += verdict.has_right_levels ? 1 : 0;
     false_levels += verdict.has_false_level ? 1 : 0;
@@ -145,8 +146,8 @@ void Tally::add(const Calibration& calibration, const Verdict& verdict)
 
 Tally& Tally::operator+=(const Tally& other)
 {
-    if (kind == nullptr) kind = other.kind;
-    calibrations += other.calibrations;
+    if (kind == nullptr) std::tie(kind, looks) = std::tuple(other.kind, other.looks);
+    machines += other.machines;
     levels_right += other.levels_right;
     false_levels += other.false_levels;
     edges += other.edges;
@@ -179,11 +180,10 @@ std::vector<Finding> findings_of(const std::vector<Tally>& tallies, std::vector<
     for (const Tally& tally : tallies) {
         const Kind& kind = *tally.kind;
         const std::string of(kind.name);
-        least("levels right", of, share(tally.levels_right, tally.calibrations),
+        least("levels right", of, share(tally.levels_right, tally.machines),
               kind.source == Source::none ? figures::levels_right_quiet : figures::levels_right_disturbed,
-              tally.calibrations);
-        most("false levels", of, share(tally.false_levels, tally.calibrations), figures::false_levels,
-             tally.calibrations);
+              tally.machines);
+        most("false levels", of, share(tally.false_levels, tally.machines), figures::false_levels, tally.machines);
         if (tally.edges > 0)
             least("edges within half an octave", of, share(tally.edges_right, tally.edges),
                   kind.source == Source::none ? figures::levels_right_quiet : figures::levels_right_disturbed,
@@ -197,9 +197,11 @@ std::vector<Finding> findings_of(const std::vector<Tally>& tallies, std::vector<
             most("seconds of the longest, over 20 quiet or 34", of,
                  std::ranges::max(tally.seconds) /
                      (kind.is_quiet() ? figures::most_seconds_quiet : figures::most_seconds),
-                 1, tally.calibrations);
+                 1, tally.machines);
         const GroupTally all = tally.all();
-        if (kind.is_quiet() || kind.is_little_disturbed()) {
+        const bool is_disturbed =
+            kind.is_little_disturbed() || (kind.is_disturbed_two_thirds() && tally.looks >= figures::many_looks);
+        if (kind.is_quiet() || is_disturbed) {
             least("share of steady ceilings", of, share(all.steady, all.ceilings),
                   kind.is_quiet() ? figures::steady_quiet : figures::steady_disturbed, all.ceilings);
             most("half-width of steady ceilings, median", of, median_of(all.half_widths),

@@ -3,6 +3,7 @@
 
 #include "tests/zoo/judge.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
@@ -29,14 +30,15 @@ struct GroupTally {
 
 struct Tally {
     const Kind* kind = nullptr;
-    std::size_t calibrations = 0;
+    std::size_t machines = 0;
+    int looks = 0;  ///< calibrations of each; 0: one, which judges alone
     std::size_t levels_right = 0;
     std::size_t false_levels = 0;
     std::size_t edges = 0, edges_right = 0;
-    std::size_t any_steady_and_low = 0;  ///< calibrations with at least one such ceiling
+    std::size_t any_steady_and_low = 0;  ///< machines with at least one such ceiling
     std::map<int, std::size_t> statuses;
     std::size_t broken = 0;      ///< calibrations without ceilings: an exception, or a folder that could not be read
-    std::vector<float> seconds;  ///< of each calibration, by the simulated clock
+    std::vector<float> seconds;  ///< of each machine's longest calibration, by the simulated clock
     std::size_t rows = 0;
     std::array<GroupTally, groups.size()> by_group;
 
@@ -44,6 +46,7 @@ struct Tally {
     Tally& operator+=(const Tally& other);
     const GroupTally& of(Group group) const { return by_group[static_cast<std::size_t>(group)]; }
     GroupTally all() const;
+    std::size_t calibrations() const { return machines * static_cast<std::size_t>(std::max(1, looks)); }
 };
 
 /// NaN for none.

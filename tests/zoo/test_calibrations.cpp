@@ -1,4 +1,5 @@
 // A fixed share of the zoo in the suite: the whole command on a few machines. The full figures come from `roof-zoo`.
+#include "ert/method/bench/level.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/zoo/report.hpp"
 #include "tests/zoo/run.hpp"
@@ -17,9 +18,9 @@ const Kind& kind_named(std::string_view name)
     throw std::logic_error("no such kind");
 }
 
-Tally tally_of(std::string_view kind, std::size_t calibrations)
+Tally tally_of(std::string_view kind, std::size_t machines, int looks)
 {
-    return run({{&kind_named(kind)}, calibrations, 1, 2, 1, {}}).front();
+    return run({.kinds = {&kind_named(kind)}, .machines = machines, .threads = 2, .looks = looks}).front();
 }
 
 double share(std::size_t part, std::size_t of)
@@ -31,7 +32,7 @@ double share(std::size_t part, std::size_t of)
 
 TEST_CASE("a quiet machine with sharp edges has its levels, and steady ceilings that hold the truth")
 {
-    const Tally tally = tally_of("quiet sharp", 8);
+    const Tally tally = tally_of("quiet sharp", 8, 2);
     CHECK(tally.broken == 0);
     CHECK(tally.statuses == std::map<int, std::size_t>{{0, 8}});
     CHECK(tally.levels_right == 8);
@@ -43,9 +44,11 @@ TEST_CASE("a quiet machine with sharp edges has its levels, and steady ceilings 
     CHECK(median_of(all.half_widths) <= 0.01);
 }
 
-TEST_CASE("where the clock steps, steady arithmetic holds the rate at the mean clock of the run")
+TEST_CASE(
+    "where the clock steps, arithmetic that one calibration alone calls steady holds the rate at the mean clock of the "
+    "run")
 {
-    const GroupTally arithmetic = tally_of("clock steps", 8).of(Group::arithmetic);
+    const GroupTally arithmetic = tally_of("clock steps", 8, 0).of(Group::arithmetic);
     REQUIRE(arithmetic.steady >= 20);
     CHECK(share(arithmetic.steady_holds, arithmetic.steady) >= 0.93);
     CHECK(arithmetic.steady_and_low == 0);
@@ -66,12 +69,12 @@ TEST_CASE("the same seed gives the same calibration, and another kind another ma
     CHECK(seed_of(1, kind, 0) != seed_of(2, kind, 0));
 }
 
-TEST_CASE("the functions without files find what the command finds")
+TEST_CASE("the functions without the command find what it finds")
 {
     const fakes::TemporaryFolder scratch(fast_folder());
     for (const char* const name : {"two rates", "steal, clock misread"}) {
-        const Calibration by_command = calibrate(kind_named(name), 8, scratch / "run");
-        const Calibration without = calibrate_without_files(kind_named(name), 8);
+        const Calibration by_command = calibrate(kind_named(name), 8, scratch / "run", 2);
+        const Calibration without = calibrate_without_command(kind_named(name), 8, scratch / "other", 2);
         REQUIRE(by_command.rows == without.rows);
         REQUIRE(by_command.ceilings.all.size() == without.ceilings.all.size());
         for (std::size_t i = 0; i < without.ceilings.all.size(); ++i) {
@@ -81,15 +84,31 @@ TEST_CASE("the functions without files find what the command finds")
             CHECK(one.point == other.point);
             CHECK(one.steadiness == other.steadiness);
             CHECK(one.rate.median.value == Approx(other.rate.median.value).epsilon(1e-9));
+            CHECK(one.times == other.times);
         }
     }
+}
+
+TEST_CASE("the first look at a machine shows nothing steady, and without looks a calibration judges alone")
+{
+    const fakes::TemporaryFolder scratch(fast_folder());
+    const auto steady_after = [&](int looks) {
+        const Calibration calibration = calibrate_without_command(kind_named("quiet sharp"), 3, scratch / "run", looks);
+        return std::ranges::count_if(calibration.ceilings.all, [](const Ceiling& ceiling) {
+            const bool has_looks = level_traits(ceiling.level).kind != LevelKind::path;
+            return has_looks && ceiling.steadiness == Steadiness::steady;
+        });
+    };
+    CHECK(steady_after(0) > 30);
+    CHECK(steady_after(1) == 0);
+    CHECK(steady_after(2) > 30);
 }
 
 TEST_CASE("every kind is calibrated to the end")
 {
     std::vector<const Kind*> kinds;
     for (const Kind& kind : all_kinds()) kinds.push_back(&kind);
-    for (const Tally& tally : run({kinds, 1, 3, 2, 1, {}})) {
+    for (const Tally& tally : run({.kinds = kinds, .seed = 3, .threads = 2, .looks = 1})) {
         CAPTURE(tally.kind->name);
         CHECK(tally.broken == 0);
         CHECK(tally.all().ceilings > 30);

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <optional>
 
 using namespace roof;
 using namespace roof::zoo;
@@ -33,6 +34,10 @@ TEST_CASE("the truth is the undisturbed rate, and beside it stands what the last
     CHECK(truth_of(100, 1, 1, kept).after == 50);  // six of the last ten
     kept.insert(kept.end(), 10, 1.0F);
     CHECK(truth_of(100, 1, 1, kept).after == 100);
+    kept = std::vector<float>(90, 1.0F);
+    kept.insert(kept.end(), 10, 0.5F);
+    kept.insert(kept.end(), 10, 0.75F);  // the last tenth of the second of two looks are five
+    CHECK(truth_of(100, 1, 1, kept, 2).after == 75);
     const Truth varied = truth_of(100, 0.975, 1, {});
     CHECK(varied.alone == Approx(97.5));
     CHECK(varied.fastest == Approx(100));
@@ -75,7 +80,7 @@ TEST_CASE(
     const auto tally = [](const Kind& kind, int intervals, double value) {
         Tally made;
         made.kind = &kind;
-        made.calibrations = 1;
+        made.machines = 1;
         for (int i = 0; i < intervals; ++i)
             made.by_group[static_cast<std::size_t>(Group::near)].add(ceiling(steady, value));
         return made;
@@ -118,7 +123,7 @@ TEST_CASE(
 TEST_CASE("pieces of a run are joined by kind, their counts and their medians")
 {
     const auto piece = [](const Kind& kind, double value, std::size_t levels_right) {
-        Tally made{&kind, 3, levels_right, 1, 8, 7, 2, {{0, 3}}, 1, {30, 36.5}, 900};
+        Tally made{&kind, 3, 2, levels_right, 1, 8, 7, 2, {{0, 3}}, 1, {30, 36.5}, 900};
         for (const double share : {1.0, value})
             for (const Steadiness state : {steady, at_least, Steadiness::clock_varied})
                 made.by_group[1].add(ceiling(state, 100 * share, 0.25));
@@ -132,7 +137,7 @@ TEST_CASE("pieces of a run are joined by kind, their counts and their medians")
     const Tally& sum = tallies.front();
     CHECK(sum.kind == &one);
     CHECK(tallies.back().kind == &other);
-    CHECK(std::tuple(sum.calibrations, sum.levels_right, sum.false_levels, sum.edges, sum.edges_right) ==
+    CHECK(std::tuple(sum.machines, sum.levels_right, sum.false_levels, sum.edges, sum.edges_right) ==
           std::tuple(6, 5, 2, 16, 14));
     CHECK(std::tuple(sum.any_steady_and_low, sum.broken, sum.rows) == std::tuple(4, 2, 1800));
     CHECK(sum.seconds == std::vector<float>{30, 36.5, 30, 36.5});
@@ -144,6 +149,31 @@ TEST_CASE("pieces of a run are joined by kind, their counts and their medians")
     CHECK(near.half_widths.size() == 4);
     CHECK(median_of(near.bounds) == Approx(1));
     CHECK(sum.of(Group::far).ceilings == 0);
+}
+
+TEST_CASE(
+    "machines with two looks and with twenty are judged apart, and of those two thirds disturbed most ceilings are "
+    "steady")
+{
+    const Kind disturbed{.name = "d", .source = Source::bus, .duty = {limits::most_duty, limits::most_duty}};
+    const auto share = [&](int looks, int steady_ones) {
+        Tally tally{.kind = &disturbed, .machines = 1, .looks = looks};
+        for (int i = 0; i < 100; ++i) tally.by_group[2].add(ceiling(i < steady_ones ? steady : at_least, 99.9));
+        std::vector<std::string> unjudged;
+        for (const Finding& finding : findings_of({tally}, unjudged))
+            if (finding.figure == "share of steady ceilings") return std::optional(finding.passes());
+        return std::optional<bool>();
+    };
+    CHECK_FALSE(share(2, 0).has_value());
+    CHECK(share(20, 60) == true);
+    CHECK(share(20, 59) == false);
+    Tally two{&all_kinds()[0], 3, 2};
+    const Tally twenty{&all_kinds()[0], 1, 20};
+    CHECK(two.calibrations() == 6);
+    const std::vector<Tally> apart = joined({report_json({two}), report_json({twenty}), report_json({two})});
+    REQUIRE(apart.size() == 2);
+    CHECK(std::pair(apart[0].machines, apart[0].looks) == std::pair(std::size_t{6}, 2));
+    CHECK(std::pair(apart[1].machines, apart[1].looks) == std::pair(std::size_t{1}, 20));
 }
 
 TEST_CASE("the longest calibration is held to 20 s on quiet machines, and to 34 s on others")
@@ -162,7 +192,7 @@ TEST_CASE("the longest calibration is held to 20 s on quiet machines, and to 34 
 TEST_CASE("of kinds with an event steady ceilings that are wrong after it are at most 2%")
 {
     const auto passes = [](const Kind& kind, int wrong) {
-        Tally tally{.kind = &kind, .calibrations = 1};
+        Tally tally{.kind = &kind, .machines = 1};
         for (int i = 0; i < 100; ++i) {
             JudgedCeiling made = ceiling(steady, 100);
             made.is_wrong = i < wrong;

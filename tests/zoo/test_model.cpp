@@ -98,6 +98,30 @@ TEST_CASE("two threads of one core do what one does")
     CHECK(model.arithmetic("fma", "avx2", "fp32", 4, false) == Approx(2 * 8 * 4 * 3e9));
 }
 
+TEST_CASE("hidden siblings are reported as cores, and are never measured as half of them")
+{
+    const Kind hidden{.name = "hidden", .cores = Cores::hidden_siblings};
+    const Model model = draw(hidden, 5);
+    CHECK(model.threads_of_core() == 2);
+    CHECK(model.machine.smt == 1);
+    CHECK(model.machine.cores == 2 * model.cores);
+    CHECK(model.machine.threads == 2 * model.cores);
+    CHECK(model.thread_counts() == std::set<int>{1, 2 * model.cores});
+    const Kind own{.name = "own", .cores = Cores::siblings};
+    CHECK(draw(own, 5).machine.smt == 2);
+    CHECK(draw(own, 5).thread_counts().contains(draw(own, 5).cores));
+}
+
+TEST_CASE("a set in a cache of which 40% are left is served as a set 2.5 times as large, in the last cache alone")
+{
+    const Kind plain{.name = "plain"};
+    const Model model = small_machine(plain);
+    const double edge = model.caches.back().bytes;
+    CHECK(model.served(0.4 * edge, 1, 0.5, 0.4) == model.served(edge, 1));
+    const double in_first = model.caches.front().bytes / 4;
+    CHECK(model.served(in_first, 1, 0.5, 0.4) == model.served(in_first, 1));
+}
+
 TEST_CASE("half of the lines of a set as large as the edge are served farther away, whatever the form of the edge")
 {
     for (const Edges form : {Edges::sharp, Edges::ramp, Edges::tail, Edges::lead}) {

@@ -292,6 +292,67 @@ TEST_CASE(
     for (int i = 0; i < 20; ++i) CHECK(world.launch(chase).seconds == Approx(1e-3));
 }
 
+TEST_CASE("an event that lasts falls into one look: those before it do not know it, those after it know nothing else")
+{
+    const Kind kind{.name = "throttled", .change = Change::throttle};
+    Model model = machine(kind);
+    model.change_in = 0.5;  // of three looks the second
+    model.change_at = 3;
+    model.changes_by = 0.5;
+    World first(model, nullptr, 3);
+    first.pass(10);
+    CHECK(first.launch(arithmetic).seconds == Approx(1e-3));
+    World second(model, &first, 3);
+    CHECK(second.launch(arithmetic).seconds == Approx(1e-3));
+    second.pass(3);
+    CHECK(second.launch(arithmetic).seconds == Approx(2e-3));
+    World third(model, &second, 3);
+    CHECK(third.look() == 2);
+    CHECK(third.launch(arithmetic).seconds == Approx(2e-3));
+    CHECK(third.clock().clock()().value - first.clock().clock()().value > limits::between_looks_seconds);
+    // Turbo comes with each look.
+    const Kind turbo{.name = "turbo", .change = Change::turbo};
+    model.kind = &turbo;
+    World fast(model, &third, 4);
+    CHECK(fast.hertz_now(false) == Approx(0.5 * 3e9));
+    fast.pass(3);
+    CHECK(fast.hertz_now(false) == Approx(3e9));
+}
+
+TEST_CASE("looks meet other neighbours, and keep what the launches before them lost")
+{
+    const Kind kind{.name = "bus", .source = Source::bus};
+    Model model = machine(kind);
+    model.duty = 1;
+    model.burst = 1;
+    World first(model);
+    first.kept("a").push_back(0.5F);
+    World second(model, &first, 2);
+    CHECK(second.kept("a") == std::vector<float>{0.5F});
+    CHECK(first.launch(memory).kept != Approx(second.launch(memory).kept));
+}
+
+TEST_CASE(
+    "a clock that was lowered by a rest rises with the time since, and a neighbour on memory takes a part of the cache")
+{
+    const Kind kind{.name = "a", .source = Source::bus};
+    Model model = machine(kind);
+    model.rested_clock = 0.6;
+    model.clock_rises = 0.01;
+    World world(model);
+    world.pass(1);
+    CHECK(world.hertz_now(false) == Approx(3e9));
+    world.rest();
+    CHECK(world.hertz_now(false) == Approx(0.6 * 3e9));
+    world.pass(0.0025);
+    CHECK(world.hertz_now(false) == Approx(0.7 * 3e9));
+    CHECK(world.cache_held() == 1);
+    model.duty = 1;
+    model.burst = 1;
+    model.cache_held = 0.4;
+    CHECK(World(model).cache_held() == 0.4);
+}
+
 TEST_CASE("several neighbours on memory take one after another, and regular ones come at equal times")
 {
     const Kind kind{.name = "bus", .source = Source::bus, .neighbours = 3};

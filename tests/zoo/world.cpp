@@ -12,6 +12,17 @@ constexpr double never = std::numeric_limits<double>::infinity();
 /// A neighbour takes this share of memory's rate for each share of the core.
 constexpr double sibling_of_memory = 0.3;
 
+/// The machine at one of its looks.
+Model at_look(Model model, int look, int looks)
+{
+    const Change change = model.kind->change;
+    const bool lasts = change == Change::throttle || change == Change::memory_throttle || change == Change::leaves ||
+                       change == Change::migration;
+    const int changes_in = static_cast<int>(model.change_in * looks);
+    if (lasts && look != changes_in) model.change_at = look < changes_in ? never : 0;
+    return model;
+}
+
 }  // namespace
 
 Neighbour::Neighbour(double duty, double burst, const Range& strength, Random& random, bool is_regular)
@@ -41,10 +52,18 @@ void Neighbour::go_to(double seconds, Random& random)
     while (until_ <= seconds) begin(!works_, until_, random);
 }
 
-World::World(Model given) : model_(std::move(given)), random_(model_.seed ^ 0x5eed), begin_(0)
+World::World(Model given, const World* earlier, int looks)
+    : look_(earlier == nullptr ? 0 : earlier->look_ + 1),
+      model_(at_look(std::move(given), look_, looks)),
+      random_(model_.seed ^ 0x5eed ^ static_cast<std::uint64_t>(look_) << 20),
+      begin_(0)
 {
     const Model& model = model_;
-    *clock_.now = 1000;
+    *clock_.now = 1000 + look_ * limits::between_looks_seconds;
+    if (earlier != nullptr) {
+        fastest_clock_ = earlier->fastest_clock_;
+        kept_ = earlier->kept_;
+    }
     begin_ = counted_to_ = now();
     const Source source = model.kind->source;
     const auto add = [&](std::vector<Neighbour>& to, int count, double duty, double burst, const Range& strength) {
@@ -90,6 +109,8 @@ double World::clock_share() const
         share *= 1 - limits::thermal_share * std::min(1.0, (now() - begin_) / limits::thermal_seconds);
     if (change == Change::turbo && !has_changed()) share *= model_.changes_by;
     if (change == Change::migration && has_changed()) share *= model_.changes_clock;
+    if (model_.clock_rises > 0)
+        share *= 1 - (1 - model_.rested_clock) * std::max(0.0, 1 - (now() - rested_at_) / model_.clock_rises);
     if (model_.clock_drift > 0)
         share += model_.clock_drift *
                  std::sin(2 * std::numbers::pi * (now() / model_.clock_drift_seconds + model_.clock_drift_phase));
@@ -108,6 +129,11 @@ Parts World::paced(Parts parts) const
         parts.memory /= model_.changes_by;
     }
     return parts;
+}
+
+double World::cache_held() const
+{
+    return std::ranges::any_of(memory_, &Neighbour::works) ? model_.cache_held : 1;
 }
 
 double World::lasting(Parts parts, bool follows_clock) const

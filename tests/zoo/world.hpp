@@ -60,7 +60,9 @@ struct Timing {
 
 class World {
   public:
-    explicit World(Model given);
+    /// `earlier`: the same machine at the look before; null at the first of `looks`. Between looks its neighbours have changed. An event that
+    /// lasts falls into one of them, and has happened in those after it.
+    explicit World(Model given, const World* earlier = nullptr, int looks = 1);
 
     const Model& model() const { return model_; }
     const fakes::ManualClock& clock() const { return clock_; }
@@ -69,12 +71,17 @@ class World {
     /// Time passes on one thread, without launches.
     void pass(double seconds);
     Timing launch(const Task& given);
+    /// The cores rest, which lowers the clock of some machines.
+    void rest() { rested_at_ = now(); }
+    /// The share of the last cache that neighbours leave now.
+    double cache_held() const;
     /// The rate of such work now, as a share of that without events and at the nominal clock.
     double lasting(Parts parts, bool follows_clock) const;
     /// The clock of the cores now, without readings.
     double hertz_now(bool is_wide);
 
-    // What happened so far.
+    // What happened so far, of the clock's mean and the seconds in this look.
+    int look() const { return look_; }                                                    ///< from 0
     double mean_clock() const { return clock_time_ > 0 ? clock_sum_ / clock_time_ : 1; }  ///< over the nominal one
     double fastest_clock() const { return fastest_clock_; }
     double seconds() const { return *clock_.now - begin_; }
@@ -109,6 +116,7 @@ class World {
     double until_throttled(int threads) const;
     void wait_for_quota();
 
+    const int look_;
     const Model model_;
     Random random_;
     fakes::ManualClock clock_;
@@ -123,6 +131,7 @@ class World {
     int launches_ = 0;
     double clock_sum_ = 0, clock_time_ = 0, fastest_clock_ = 0;
     double counted_to_ = 0;
+    double rested_at_ = 0;
     double tokens_ = 0;           ///< of the bucket, seconds
     double tokens_from_ = 0;      ///< when they were that many
     std::vector<double> speeds_;  ///< of each thread in a step
