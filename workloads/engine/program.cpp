@@ -1,5 +1,7 @@
 #include "workloads/engine/program.hpp"
 
+#include <algorithm>
+
 namespace roof::engine {
 
 void add_work(TimedPart& part, const Work& work)
@@ -23,6 +25,7 @@ void add_operation(TimedPart& part, Operation operation)
 TimedPart finished(TimedPart part)
 {
     if (part.work.executed == part.work.flops) part.work.executed = {};
+    part.work.no_reuse = std::max(part.work.no_reuse, part.work.compulsory);
     return part;
 }
 

@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/row_words.hpp"
 #include "workloads/parallel/place.hpp"
 
 #include <algorithm>
@@ -118,8 +119,8 @@ TrainBench::TrainBench(TrainTraits traits, std::filesystem::path memory)
                  ": forward, softmax cross-entropy, backward and the update, by SGD with momentum or by AdamW; "
                  "the forward pass alone in another phase. FLOPs are those of convolutions and linear layers over the "
                  "full window and of "
-                 "attention over all pairs, forward and all gradients; the rest is not counted." +
-                 traits.timing}),
+                 "attention over all pairs, forward and all gradients; the rest is not counted; " +
+                 std::string(bytes_of_operations) + "." + traits.timing}),
       traits_(std::move(traits)),
       memory_(std::move(memory))
 {

@@ -79,6 +79,91 @@ TEST_CASE("A step of ResNet-50 moves the bytes and launches the kernels that its
     CHECK(all.at("roof:norm_gradient").gigabytes == Approx(12.19).margin(0.01));
 }
 
+/// What the stage of this layer, or that of it and others, moves in this phase.
+Work moved_by(const StepProgram& list, const std::string& layer, Phase phase)
+{
+    Work sum;
+    for (const TimedPart& part : list.parts()) {
+        if (part.phase != phase || (part.layer != layer && !part.layer.starts_with(layer + "+"))) continue;
+        sum.compulsory += part.work.compulsory;
+        sum.read += part.work.read;
+        sum.written += part.work.written;
+    }
+    return sum;
+}
+
+TEST_CASE(
+    "A stage counts what its operations move: nothing of a batch norm that is deferred, and of moments what they read")
+{
+    // bf16, 256 images: a map of 64 channels of 112 x 112 has 411.0 MB, and so has one of 256 channels of 56 x 56; with 64 channels 102.8 MB.
+    constexpr double map = 2.0 * 256 * 64 * 112 * 112, quarter = map / 4, within = 0.002;
+    const StepProgram passes =
+        write_step(model::build_model("resnet50"), {.batch = 256, .precision = Precision::bf16}, loops(false));
+    const StepProgram moments =
+        write_step(model::build_model("resnet50"), {.batch = 256, .precision = Precision::bf16}, loops_of_moments());
+    // Its only reader, the pool, normalises what it reads: statistics alone.
+    CHECK(moved_by(passes, "bn1", Phase::forward).read.value == Approx(map).epsilon(within));
+    CHECK(moved_by(passes, "bn1", Phase::forward).written.value < 1e4);
+    // The pool's gradient is the sum of two shares. It, the winners (a byte for two) and the source, twice; the source's gradient.
+    const Work first = moved_by(passes, "bn1", Phase::backward);
+    CHECK(first.read.value == Approx(2 * quarter + 2 * (map + quarter + quarter / 2)).epsilon(within));
+    CHECK(first.written.value == Approx(quarter + map).epsilon(within));
+    // By moments of the convolution's source, which sums and a product read.
+    const Work third = moved_by(moments, "layer1.1.bn3", Phase::forward);
+    CHECK(third.read.value == Approx(2 * quarter).epsilon(within));
+    CHECK(third.written.value < 1e6);
+    CHECK(moved_by(passes, "layer1.1.bn3", Phase::forward).read.value == Approx(map).epsilon(within));
+    // A 3x3 convolution with stride 2 reads and writes what its definition says, and a 1x1 one a quarter of the positions.
+    CHECK(moved_by(passes, "layer2.0.conv2", Phase::forward).read.value ==
+          Approx(map / 2 + 2 * 9 * 128 * 128).epsilon(within));
+    CHECK(moved_by(passes, "layer2.0.downsample.0", Phase::forward).read.value ==
+          Approx(map / 4 + 2 * 256 * 512).epsilon(within));
+    CHECK(moved_by(passes, "layer2.0.downsample.0", Phase::forward).written.value == Approx(map / 2).epsilon(within));
+    // All of it: what the operations have, less the quarters that convolutions do not read, and what stays in an operation.
+    double all = 0;
+    for (const TimedPart& part : moments.parts()) {
+        CHECK(part.work.compulsory <= part.work.no_reuse);
+        all += part.work.compulsory.value;
+    }
+    CHECK(all == Approx(73.3e9).margin(0.6e9));
+}
+
+TEST_CASE(
+    "An executor of whole batch norms moves each map once, and all executors count the bytes that a plain layer's "
+    "definition has")
+{
+    const model::Graph graph = model::build_model("resnet18");
+    const Settings settings{.batch = 8, .precision = Precision::fp32};
+    Choosers choosers = loops(false);
+    choosers.whole_norms = true;
+    const StepProgram whole = write_step(graph, settings, choosers);
+    constexpr double map = 4.0 * 8 * 64 * 56 * 56, within = 0.002;
+    CHECK(moved_by(whole, "layer1.0.bn1", Phase::forward).compulsory.value == Approx(2 * map).epsilon(within));
+    CHECK(moved_by(whole, "layer1.0.bn2", Phase::forward).read.value == Approx(2 * map).epsilon(within));
+    CHECK(moved_by(whole, "layer1.0.bn2", Phase::forward).written.value == Approx(map).epsilon(within));
+    const model::Graph plain = model::build_model("vgg11");
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        const StepProgram list = write_step(plain, {.batch = 8, .precision = precision}, loops(false));
+        for (int index = 1; index < static_cast<int>(plain.layers().size()); ++index) {
+            const model::Layer& layer = plain.layer(index);
+            const model::LayerWork due = model::work_of(plain, index, 8, precision);
+            const Work forward = moved_by(list, layer.name, Phase::forward);
+            const Work backward = moved_by(list, layer.name, Phase::backward);
+            if (layer.kind == model::LayerKind::max_pool) {
+                CHECK(forward.compulsory.value == Approx(due.forward.compulsory.value));
+                CHECK(backward.compulsory.value == Approx(due.backward_data.compulsory.value));
+                CHECK(backward.written.value == Approx(due.backward_data.written.value));
+            }
+            // Here bias and ReLU are an operation of their own, which reads and writes the result once more.
+            if (layer.kind == model::LayerKind::convolution) {
+                CHECK(forward.read.value - due.forward.written.value ==
+                      Approx((due.forward.compulsory - due.forward.written).value).epsilon(within));
+                CHECK(forward.written.value == Approx(2 * due.forward.written.value));
+            }
+        }
+    }
+}
+
 TEST_CASE("Where the library's convolutions sum for batch norms and apply them, a step moves less")
 {
     const auto all =

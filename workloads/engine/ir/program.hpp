@@ -7,7 +7,9 @@
 #include "workloads/engine/program.hpp"
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,7 +36,9 @@ class Program : public engine::Program<Operation> {
     const Tensor& counters() const { return counters_; }
     static constexpr std::size_t counters_there = 1024;
 
-    /// Uses the tensors that the operation reads or writes.
+    /// The executor runs the operations of a stage's batch norms as one: what one of them moved no other moves again.
+    void run_whole_norms() { whole_norms_ = true; }
+    /// Uses the tensors that the operation reads or writes, and adds the bytes that it moves (operands.hpp).
     void append(const Operation& operation, const std::string& implementation);
 
     /// Plans the memory and returns its size in bytes. Append nothing afterwards.
@@ -45,6 +49,10 @@ class Program : public engine::Program<Operation> {
   private:
     Tensor state_;
     Tensor counters_;
+    bool whole_norms_ = false;
+    std::set<std::tuple<int, std::size_t, bool>> moved_by_norms_;  ///< in the open stage: block, begin, whether written
+    std::size_t stage_of_norms_ = 0;
+    std::size_t updated_apart_ = 0;  ///< values that DescendProducts update
     std::vector<std::pair<Tensor, std::vector<std::int32_t>>> constants_;
 };
 

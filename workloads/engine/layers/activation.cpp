@@ -10,11 +10,11 @@ Tensor gradient_of_unit(Builder& build, const Unit& unit)
 {
     const bool has_bias = build.layer(unit).bias && !(build.is_convolved(unit.layer) && build.choosers.whole_gradients);
     if (!unit.fused() && !has_bias) return build.shares(unit.layer, 1).front().tensor;
-    if (unit.fused()) build.add_work(build.work(unit.relu).backward_data);
+    if (unit.fused()) build.add_flops(build.work(unit.relu).backward_data.flops);
     const std::vector<Builder::Share> given = build.shares(unit.last(), 2);
     const Tensor first = given.front().tensor;
     const Tensor other = given.size() > 1 ? given[1].tensor : Tensor{};
-    if (other) build.program.add_work(moving({other}, {}, 1));
+    if (other) build.add_flops(Flops{static_cast<double>(other.elements())});
     const Tensor mask = unit.fused() ? build.output(unit.relu).tensor : Tensor{};
     const bool changes = mask || other;
     const Tensor gradient = changes ? build.over(given) : first;

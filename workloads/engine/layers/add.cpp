@@ -9,23 +9,14 @@
 namespace roof::ir {
 namespace {
 
-/// Adds the work of a sum with its batch norms and its ReLU in one stage: so many maps, and what the batch norms train.
-void add_whole_work(Builder& build, const std::vector<int>& norms, const Unit& unit, Phase phase, std::size_t read,
-                    std::size_t written)
+/// Adds the FLOPs of a sum with its batch norms and its ReLU in one stage.
+void add_whole_flops(Builder& build, std::vector<int> layers, const Unit& unit, Phase phase)
 {
     const bool backward = phase == Phase::backward;
-    const Tensor map = build.map(unit.layer);
-    const Tensor trained{.batch = 2 * static_cast<int>(norms.size()), .channels = map.channels};
-    std::vector<Tensor> reads(read, map), writes(written, map);
-    reads.push_back(trained);
-    if (backward) writes.push_back(trained);
-    Work work = moving(reads, writes, 0);
-    std::vector<int> layers = norms;
     layers.push_back(unit.relu);
     if (!backward) layers.push_back(unit.layer);
     for (const int layer : layers)
-        work.flops += backward ? build.work(layer).backward_data.flops : build.work(layer).forward.flops;
-    build.program.add_work(work);
+        build.add_flops(backward ? build.work(layer).backward_data.flops : build.work(layer).forward.flops);
 }
 
 }  // namespace
@@ -40,7 +31,7 @@ void add(Builder& build, const Unit& unit)
     layers.insert(layers.end(), {unit.layer, unit.relu});
     if (is_whole) {
         build.begin(layers, Phase::forward);
-        add_whole_work(build, whole, unit, Phase::forward, 2, 1);
+        add_whole_flops(build, whole, unit, Phase::forward);
     } else {
         build.begin_with_work(unit, Phase::forward);
     }
@@ -87,9 +78,9 @@ void add(Builder& build, const Unit& unit)
         if (!first.deferred) return give(gradient_of_unit(build, unit));
         const std::vector<Builder::Share> given = build.shares(unit.last(), 2);
         if (is_whole)
-            add_whole_work(build, whole, unit, Phase::backward, given.size() + 1 + whole.size(), 1 + whole.size());
+            add_whole_flops(build, whole, unit, Phase::backward);
         else if (unit.fused())
-            build.add_work(build.work(unit.relu).backward_data);
+            build.add_flops(build.work(unit.relu).backward_data.flops);
         const Tensor mask = unit.fused() ? build.output(unit.relu).tensor : Tensor{};
         const Tensor other = given.size() > 1 ? given[1].tensor : Tensor{};
         const Tensor gradient = mask || other ? build.over(given) : given.front().tensor;

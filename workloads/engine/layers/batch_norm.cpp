@@ -108,7 +108,7 @@ void both_backward(Builder& build, const Unit& unit, const Tensor& source)
 {
     const int partner = build.output(unit.layer).partner;
     build.begin(std::vector{unit.layer, partner}, Phase::backward);
-    for (const int each : {unit.layer, partner}) build.add_work(build.work(each).backward_data);
+    for (const int each : {unit.layer, partner}) build.add_flops(build.work(each).backward_data.flops);
     const Tensor gradient = build.gradient(unit.layer).tensor;
     spread(build, unit.layer, {.gradient = gradient, .source = source, .result = gradient}, partner);
 }
@@ -118,7 +118,7 @@ void backward_by_moments(Builder& build, const Unit& unit)
 {
     const int convolution = build.source(unit);
     build.begin(std::vector{convolution, unit.layer}, Phase::backward);
-    build.add_work(build.work(unit.layer).backward_data);
+    build.add_flops(build.work(unit.layer).backward_data.flops);
     build.add_convolution(to_work(build.work(convolution).backward_weights), "gemm");
     build.add_convolution(to_work(build.work(convolution).backward_data), "gemm");
     const Output& own = build.output(unit.layer);
@@ -147,7 +147,7 @@ void backward(Builder& build, const Unit& unit, const Tensor& source)
     const Builder::Share given = build.shares(unit.last(), 1).front();
     const Output& read = build.output(unit.last());
     const auto& pool = read.pool;
-    if (pool.layer >= 0) build.add_work(build.work(pool.layer).backward_data);
+    if (pool.layer >= 0) build.add_flops(build.work(pool.layer).backward_data.flops);
     const model::Window window = pool.layer < 0 ? model::Window{} : build.graph.layer(pool.layer).window;
     const Tensor mask = unit.fused() ? read.tensor : Tensor{};
     const Choice library = own.reduced || read.scaled ? Choice{} : choice_of(build, unit, true);

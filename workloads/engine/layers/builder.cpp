@@ -29,11 +29,7 @@ int image_block_of(const model::Graph& graph, const Settings& settings, const Ch
 
 Work to_work(const model::PassWork& work)
 {
-    return {.flops = work.flops,
-            .compulsory = work.compulsory,
-            .no_reuse = work.no_reuse,
-            .read = work.compulsory - work.written,
-            .written = work.written};
+    return {.flops = work.flops, .compulsory = {}, .no_reuse = work.no_reuse};
 }
 
 Builder::Builder(const model::Graph& network, const Settings& chosen, const Choosers& who, Program& into)
@@ -73,6 +69,7 @@ void Builder::begin_with_work(const Unit& unit, Phase phase, Flops executed)
     const model::LayerWork of_layer = work(unit.layer);
     begin(unit, phase);
     Work done = to_work(phase == Phase::forward ? of_layer.forward : of_layer.backward_data);
+    if (!model::is_contraction(layer(unit).kind)) done.no_reuse = {};
     done.executed = executed;
     if (executed.value <= 0 && of_layer.executed < 1) done.executed = done.flops * of_layer.executed;
     program.add_work(done);
@@ -116,7 +113,7 @@ std::vector<Builder::Share> Builder::shares(int layer, std::size_t most)
     while (all.size() > most) {
         const std::vector<Share> pair{all[all.size() - 2], all.back()};
         const Tensor sum = over(pair);
-        program.add_work(moving({pair[0].tensor, pair[1].tensor}, {sum}, 1));
+        add_flops(Flops{static_cast<double>(sum.elements())});
         program.append(
             MaskGradient{.share = pair[0].tensor, .other_share = pair[1].tensor, .output = {}, .result = sum},
             "roof:sum");
@@ -186,21 +183,6 @@ void append_product(Program& program, const Choosers& choosers, Precision precis
     product.workspace = program.scratch(choice.workspace);
     program.append(product, choice.implementation);
     if (!is_fused && (apart.bias || apart.relu)) program.append(apart, "roof:bias");
-}
-
-Work moving(const std::vector<Tensor>& read, const std::vector<Tensor>& written, double flops_each)
-{
-    const auto bytes = [](const std::vector<Tensor>& tensors) {
-        Bytes sum{};
-        for (const Tensor& tensor : tensors) sum += Bytes{static_cast<double>(tensor.bytes())};
-        return sum;
-    };
-    const Bytes moved = bytes(read) + bytes(written);
-    return {.flops = {flops_each * static_cast<double>(read.front().elements())},
-            .compulsory = moved,
-            .no_reuse = moved,
-            .read = bytes(read),
-            .written = bytes(written)};
 }
 
 }  // namespace roof::ir

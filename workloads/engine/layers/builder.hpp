@@ -45,6 +45,7 @@ struct Output {
     } pool;
 };
 
+/// FLOPs of a pass, and the traffic without reuse of one with products. What it moves is that of its operations.
 Work to_work(const model::PassWork& work);
 
 class Builder {
@@ -93,11 +94,10 @@ class Builder {
     {
         begin(unit.fused() ? std::vector{unit.layer, unit.relu} : std::vector{unit.layer}, phase);
     }
-    /// Opens the unit's stage with its work: forward with the FLOPs of its ReLU, backward that of the layer's
+    /// Opens the unit's stage with its FLOPs: forward with those of its ReLU, backward those of the layer's
     /// backward_data. `executed`: of the implementation, if it says so.
     void begin_with_work(const Unit& unit, Phase phase, Flops executed = {});
     void add_work(const model::PassWork& work) { program.add_work(to_work(work)); }
-    /// FLOPs on values that another pass moves anyway.
     void add_flops(Flops flops) { program.add_work({.flops = flops, .compulsory = {}, .no_reuse = {}}); }
     /// A pass of a convolution by this algorithm.
     void add_convolution(const Work& work, const std::string& algorithm)
@@ -148,8 +148,5 @@ class Builder {
 /// Appends the product of operands that count as being of this precision, with bias and ReLU in an operation of their
 /// own where the library does not add them.
 void append_product(Program& program, const Choosers& choosers, Precision precision, Multiply product);
-
-/// Elementwise work: FLOPs per value of the first, and the bytes of each tensor once.
-Work moving(const std::vector<Tensor>& read, const std::vector<Tensor>& written, double flops_each);
 
 }  // namespace roof::ir

@@ -15,20 +15,13 @@ void append(Builder& build, const CopyChannels& copy)
 void reorder(Builder& build, const Unit& unit, const std::vector<int>& order)
 {
     const Tensor own = build.map(unit.layer);
-    const bool is_flatten = build.layer(unit).kind == model::LayerKind::flatten;
-    const auto move = [&build, own, is_flatten](const Tensor& source, const Tensor& result,
-                                                const std::vector<int>& from) {
+    const auto move = [&build, own](const Tensor& source, const Tensor& result, const std::vector<int>& from) {
         const auto seen = [&own](Tensor tensor) {
             tensor.channels = own.channels;
             tensor.height = own.height;
             tensor.width = own.width;
             return tensor;
         };
-        const Bytes bytes{static_cast<double>(source.bytes())};
-        const Bytes both = bytes + bytes;
-        if (is_flatten)  // the model moves nothing
-            build.program.add_work(
-                {.flops = {}, .compulsory = both, .no_reuse = both, .read = bytes, .written = bytes});
         const Tensor constant = build.program.constant({from.begin(), from.end()});
         append(build, {.source = seen(source), .result = seen(result), .count = own.channels, .order = constant});
         return result;

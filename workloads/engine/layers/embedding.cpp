@@ -18,7 +18,7 @@ void embedding(Builder& build, const Unit& unit)
     build.tape.emplace_back([=, &build] {
         build.begin(unit, Phase::backward);
         build.widen_waiting();
-        build.add_work(build.work(unit.layer).backward_weights);
+        build.add_flops(build.work(unit.layer).backward_weights.flops);
         const bool adds = build.graph.shares_weights(unit.layer);
         build.program.append(EmbedGradient{embed.tokens, build.gradient(unit.layer).tensor, weights.gradient, adds},
                              "roof:embedding");
@@ -37,7 +37,7 @@ void positions(Builder& build, const Unit& unit)
     build.tape.emplace_back([=, &build] {
         if (add.first > 0) throw Unsupported("positions that do not begin with the first are not trained");
         build.begin(unit, Phase::backward);
-        build.add_work(build.work(unit.layer).backward_weights);
+        build.add_flops(build.work(unit.layer).backward_weights.flops);
         const Builder::Share given = build.gradient(unit.layer);
         build.program.append(AddPositionsGradient{given.tensor, weights.gradient}, "roof:positions");
         build.completed(unit.layer, false);

@@ -30,12 +30,8 @@ void update(Builder& build, const Unit& unit, const Tensor& source, const Tensor
     const DescendProduct descent{source,           gradient, trained.value,
                                  trained.momentum, copies,   build.settings.learning_rate};
     build.begin(Unit{.layer = unit.layer}, Phase::update);
-    Work work = moving({trained.value, trained.momentum, source, gradient}, {trained.value, trained.momentum, copies},
-                       model::cost_of(model::Optimizer::sgd).flops);
-    const model::PassWork product = build.work(unit.layer).backward_weights;
-    work.flops += product.flops;
-    work.no_reuse = std::max(work.compulsory, product.no_reuse);
-    build.program.add_work(work);
+    build.add_work(build.work(unit.layer).backward_weights);
+    build.add_flops(model::cost_of(model::Optimizer::sgd).flops * Flops{static_cast<double>(trained.value.elements())});
     build.program.append(descent, "roof:sgd");
 }
 

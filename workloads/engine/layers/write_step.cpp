@@ -28,24 +28,23 @@ void import_images(Builder& build)
         padding = first.window.padding;
     }
     to = build.program.tensor(to);
-    build.program.add_work(moving({build.images}, {to}, 0));
     build.program.append(ImportImages{build.images, to, build.labels_given, build.labels, build.image_block, padding},
                          "roof:import");
     build.output(0).tensor = to;
 }
 
-/// A value of each parameter that has no update of its own, without memory.
-Tensor updated_here(const Builder& build)
+/// Values of the parameters that have no update of their own.
+std::size_t updated_here(const Builder& build)
 {
-    Tensor each{.batch = 1, .channels = 0};
+    std::size_t updated = 0;
     const std::vector<model::Parameter> parameters = build.graph.parameters();
     for (const model::Parameter& parameter : parameters) {
         const bool is_linear = build.graph.layer(parameter.layer).kind == model::LayerKind::linear &&
                                !build.graph.is_of_positions(parameter.layer);
         if (build.choosers.updates_from_factors && is_linear && !parameter.is_bias) continue;
-        each.channels += static_cast<int>(parameter.elements());
+        updated += static_cast<std::size_t>(parameter.elements());
     }
-    return each;
+    return updated;
 }
 
 }  // namespace
@@ -83,6 +82,7 @@ void write_unit(Builder& build, const Unit& unit)
 StepProgram write_step(const model::Graph& graph, const Settings& settings, const Choosers& choosers)
 {
     StepProgram step;
+    if (choosers.whole_norms) step.run_whole_norms();
     Builder build(graph, settings, choosers, step);
     if (build.choosers.reads_images)
         build.output(0).tensor = build.images;
@@ -148,8 +148,7 @@ void softmax_cross_entropy(Builder& build)
     const int classes = gradient.channels;
     gradient.channels = logits.channels;
     gradient = trains ? build.program.tensor(gradient) : Tensor{};
-    build.program.add_work(
-        moving({logits}, trains ? std::vector{gradient} : std::vector<Tensor>{}, model::loss_flops(trains)));
+    build.add_flops(Flops{model::loss_flops(trains) * static_cast<double>(logits.elements())});
     build.program.append(Loss{logits, build.labels, gradient, classes, build.row_losses}, "roof:softmax");
     if (trains) build.give(last, {gradient});
 }
@@ -162,19 +161,13 @@ void descend(Builder& build)
     for (const auto& update : build.updates) update();
     const std::string by(name(build.settings.optimizer));
     build.program.begin(by, by, Phase::update);
-    if (is_scaled) {
-        build.program.add_work(moving({all.gradients}, {}, 0));
-        build.program.append(CheckFinite{all.gradients}, "roof:finite");
-    }
-    const Tensor each = updated_here(build);
-    Tensor copies = build.writes_narrow_gradients() ? each : Tensor{};
-    copies.precision = build.settings.storage();
-    const Tensor squares = all.squares ? each : Tensor{};
-    build.program.add_work(moving({each, each, each, squares}, {each, each, squares, copies},
-                                  model::cost_of(build.settings.optimizer).flops));
-    build.program.append(Descend{all.values, all.gradients, all.momenta, all.squares, all.copies,
-                                 build.settings.learning_rate, is_scaled},
-                         "roof:" + by);
+    if (is_scaled) build.program.append(CheckFinite{all.gradients}, "roof:finite");
+    const std::size_t updated = updated_here(build);
+    build.add_flops(Flops{model::cost_of(build.settings.optimizer).flops * static_cast<double>(updated)});
+    build.program.append(
+        Descend{all.values, all.gradients, all.momenta, all.squares,
+                build.writes_narrow_gradients() ? all.copies : Tensor{}, build.settings.learning_rate, is_scaled},
+        "roof:" + by);
     build.program.append(Advance{is_scaled}, "roof:advance");
 }
 
