@@ -76,7 +76,7 @@ def of_training(roof):
         interval = ", ".join(three(1e3 * float(row[f'launch_{end}_s'])) for end in ("low", "high"))
         lines.append([what, row["batch"], revision(of), f"{milliseconds(took)} [{interval}]", rate,
                       f"{float(row['memory_bytes']) / 1e9:.2f} GB",
-                      f"{milliseconds(verdict['attainable_s'])}, {100 * float(verdict['share_of_attainable']):.0f}%",
+                      f"{milliseconds(verdict['attainable_s'])}, {100 * float(verdict['share_of_attainable']):.0f}%" if verdict["attainable_s"] else "unknown: bytes of layers",
                       *(f"{milliseconds(guess[key])}, {took / guess[key]:.2f}" for key in ("layer_by_layer", "without_overlap", "at_once"))])
     return pages.as_markdown(["bf16", "batch", "revision", "step [95%]", "rate", "memory", "roofs allow, reached", "layer by layer, took", "without overlap, took",
                               "network at once, took"], lines)

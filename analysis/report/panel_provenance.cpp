@@ -72,7 +72,9 @@ std::string how_known()
          "nearer memory"},
         {"attainable time", "max(FLOPs / compute roof, compulsory bytes / bandwidth roof of each level)"},
         {"reached, headroom", "attainable / measured time; measured - attainable time, never below 0"},
-        {"above a roof", "operands still in a cache count as traffic; taps on padding count as FLOPs"},
+        {"above a roof",
+         "operands still in a cache count as traffic; taps on padding count as FLOPs; writes without a measured store "
+         "have the rate of copies"},
     });
 }
 

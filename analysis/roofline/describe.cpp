@@ -65,7 +65,7 @@ std::string remarks_on(const Placement& p)
     if (p.levels.empty() || !(p.flops.value > 0)) return {};
     const LevelPlacement& farthest = p.levels.back();
     std::string text;
-    if (is_above(farthest, p.rate.median))
+    if (is_above(farthest, p.rate.median) && !p.served_by.empty())
         text += fmt::format(" Above the {} roof: part of these bytes was still in a cache.", farthest.level);
     if (farthest.high > farthest.low && farthest.roof.value > 0)
         text += fmt::format(" Moved at every use (no reuse) they would be {} and take {} at {}'s roof.",

@@ -64,24 +64,42 @@ std::string why_above_compute(bool executed_is_known)
                  "multiplications than are counted; if neither applies, the calibration was disturbed: calibrate again";
 }
 
-/// The bytes that the level that binds can move in the measured time bound those that it moved. Sets `served_by` too.
-std::string why_above_bandwidth(Placement& p)
+/// The farthest cache that may have held what cannot have moved at the level that binds; `levels.size()` if there is none.
+std::size_t serving_cache(const Placement& p, std::size_t binding, const RowRoofs& over)
 {
-    const auto binding = std::ranges::find(p.levels, p.binds, &LevelPlacement::level);
-    const auto allows = [&](const LevelPlacement& level) { return level.low / level.roof <= p.seconds.median; };
-    const auto serving = std::find_if(std::make_reverse_iterator(binding), p.levels.rend(), allows);
+    const Bytes elsewhere = p.levels[binding].low - p.levels[binding].roof * p.seconds.median;
+    for (std::size_t i = binding; i-- > 0;) {
+        const bool allows = p.levels[i].low / p.levels[i].roof <= p.seconds.median;
+        if (allows && elsewhere <= over.nearer[i + 1]) return i;
+    }
+    return p.levels.size();
+}
+
+/// Sets `served_by` too. `writes_as_copies`: MixRoof of the level that binds, or of one of the works.
+std::string why_above_bandwidth(Placement& p, const RowRoofs& over, bool writes_as_copies)
+{
     if (p.fraction() < shown_as_above) return "at the " + p.binds + " roof";
-    if (serving != p.levels.rend()) p.served_by = serving->level;
-    const std::string nearer =
-        p.served_by.empty() ? "no roof of a nearer level allows its rate: if its bytes are right, calibrate again"
-                            : "the " + p.served_by + " roof allows its rate";
+    const auto binding =
+        static_cast<std::size_t>(std::ranges::find(p.levels, p.binds, &LevelPlacement::level) - p.levels.begin());
+    const LevelPlacement& level = p.levels[binding];
+    const std::size_t serving = serving_cache(p, binding, over);
+    const ByteRate fastest{over.roofs.levels[binding]->rate.median.value};
+    std::string cause =
+        "no roof of a cache that holds so much allows its rate: if its bytes are right, calibrate again";
+    if (serving < p.levels.size()) {
+        p.served_by = p.levels[serving].level;
+        cause = "the " + p.served_by + " roof allows its rate";
+    } else if (writes_as_copies && level.low / fastest <= p.seconds.median) {
+        return "above the " + p.binds + " roof, " + std::string(writes_as_copies_words);
+    }
     if (p.roof_may_be_higher)
-        return fmt::format("above the {} roof, a lower bound: it is higher, or some bytes were in a nearer cache; {}",
-                           p.binds, nearer);
+        return "above the " + p.binds + " roof, a lower bound: it is higher" +
+               (p.served_by.empty() ? "" : ", or some bytes were in a nearer cache; " + cause);
+    if (p.served_by.empty()) return "above the " + p.binds + " roof: " + cause;
     return fmt::format(
         "above the {} roof: in this time at most {:.0f}% of its bytes moved there, the others were in a "
         "nearer cache; {}",
-        p.binds, 100 / p.fraction(), nearer);
+        p.binds, 100 / p.fraction(), cause);
 }
 
 /// The roof that limits a piece of work, and the time it allows.
@@ -154,7 +172,14 @@ void bind(Placement& p, const std::vector<const Work*>& works, const std::vector
     p.binds = longest->second.roof;
     p.binds_compute = longest->second.compute;
     p.nearer_may_bind = longest->second.of_nearer * 2 > longest->second.time;
-    if (p.above()) remark(p.note, p.binds_compute ? why_above_compute(p.executed.value > 0) : why_above_bandwidth(p));
+    const auto at = std::ranges::find(p.levels, p.binds, &LevelPlacement::level);
+    const bool as_copies =
+        at != p.levels.end() && roof_of(works, over, static_cast<std::size_t>(at - p.levels.begin())).writes_as_copies;
+    if (!p.above() && as_copies)
+        remark(p.note, "under the " + p.binds + " roof, " + std::string(writes_as_copies_words));
+    if (p.above())
+        remark(p.note,
+               p.binds_compute ? why_above_compute(p.executed.value > 0) : why_above_bandwidth(p, over, as_copies));
 }
 
 /// The rate counts the model's FLOPs, so it may exceed a roof although the rate of executed FLOPs does not.

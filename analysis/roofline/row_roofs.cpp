@@ -6,6 +6,7 @@
 // The fastest sequence is a linear program with two constraints, so at most two loops take part: all pairs are tried.
 #include "analysis/roofline/row_roofs.hpp"
 
+#include "analysis/table/judged.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/method/bench/device_group.hpp"
 
@@ -87,6 +88,18 @@ RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine
 {
     const int threads = threads_of(row);
     RowRoofs over{roofs_of(ceilings, row.device, threads), nullptr, {}, {}};
+    if (took_turns(row)) {
+        over.roofs = {};
+        over.note = "its ranks took turns on one device: this time is under no roof";
+        return over;
+    }
+    if (has_bytes_of_others(row)) {
+        over.roofs = {};
+        over.note =
+            "its bytes are those of its layers one by one, not of the operations that ran, which fuse batch norms: "
+            "measure it again";
+        return over;
+    }
     if (over.roofs.empty()) {
         if (devices_in(row.device).size() > 1)
             over.note = "the roofs of several devices are the sums of their roofs: calibrate each device";
@@ -126,14 +139,17 @@ MixRoof roof_of(const std::vector<const Work*>& works, const RowRoofs& over, std
 {
     Work sum;
     Seconds time{};
+    bool as_copies = false;
     for (const Work* work : works) {
         sum.compulsory += work->compulsory;
         sum.read += work->read;
         sum.written += work->written;
-        const ByteRate rate = roof_of(*work, over, level).rate;
-        if (rate.value > 0) time += work->compulsory / rate;
+        const MixRoof of_one = roof_of(*work, over, level);
+        as_copies = as_copies || of_one.writes_as_copies;
+        if (of_one.rate.value > 0) time += work->compulsory / of_one.rate;
     }
     MixRoof roof = roof_of(sum, over, level);
+    roof.writes_as_copies = as_copies;
     if (works.size() > 1 && time.value > 0) roof.rate = sum.compulsory / time;
     return roof;
 }
@@ -171,6 +187,10 @@ std::vector<MeasuredAccess> accesses_of(const Ceilings& ceilings, const std::str
 std::optional<MixRoof> mix_roof(const std::vector<MeasuredAccess>& measured, Bytes read, Bytes written)
 {
     const Bulk work{read.value, written.value};
+    constexpr double half = 0.5;
+    const bool as_copies = work.written > work.read && std::ranges::none_of(measured, [](const MeasuredAccess& loop) {
+                               return loop.access.written > half;
+                           });
     if (!(work.read + work.written > 0)) return std::nullopt;
     constexpr double rounding = 1e-9;
     double least = never;
@@ -197,7 +217,7 @@ std::optional<MixRoof> mix_roof(const std::vector<MeasuredAccess>& measured, Byt
     if (least == never) return std::nullopt;
     const bool is_loop = only != nullptr && has_mix(only->access, work);
     return MixRoof{ByteRate{(work.read + work.written) / least}, is_loop ? only->operation : "mix " + ratio_text(work),
-                   may_be_higher};
+                   may_be_higher, as_copies};
 }
 
 }  // namespace roof::analysis

@@ -33,11 +33,17 @@ struct MeasuredAccess {
 /// The ceilings whose reads and writes are known, of the level and the threads with which its roof was measured.
 std::vector<MeasuredAccess> accesses_of(const Ceilings& ceilings, const std::string& device, const Ceiling& roof);
 
+/// Of the roof of a work that writes more than it reads, where no loop was measured that does.
+inline constexpr std::string_view writes_as_copies_words =
+    "which has the rate of copies for writes beyond what is read, until stores are measured";
+
 struct MixRoof {
     ByteRate rate;  ///< of read and written bytes together
     /// "load", "update" if one loop alone is fastest and has this mix, else "mix 2:1", reads first.
     std::string access;
     bool may_be_higher = false;  ///< one of its loops may be
+    /// More is written than read, and no loop was measured that writes more than it reads: the writes have the rate of copies.
+    bool writes_as_copies = false;
 };
 
 /// The roof for a mix of reads and writes. nullopt if the measured loops cannot do the mix, or if nothing is read or
@@ -53,7 +59,8 @@ struct RowRoofs {
     std::vector<std::vector<MeasuredAccess>> accesses{};  ///< one entry for each of roofs.levels
 };
 
-/// The roofs of the row's threads; with a note where others are used or a roof is missing. `machine`: of the ceilings.
+/// The roofs of the row's threads; with a note where others are used or a roof is missing. `machine`: of the ceilings. None for a
+/// step on a GPU whose bytes are not those of its operations, although these fuse batch norms.
 RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine& machine);
 
 /// The roof of a level for a piece of work; without a name if its reads and writes are not known.

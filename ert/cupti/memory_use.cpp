@@ -139,6 +139,15 @@ Bytes bytes_of(const MemoryUse& use, const Device& device)
     return use.share * use.per_launch * bandwidth_of(device);
 }
 
+void require_bytes(const MemoryUse& use, const Device& device, Bytes compulsory)
+{
+    if (bytes_of(use, device) < compulsory)
+        throw Unsupported(
+            fmt::format("NVML's GPM is left out: by it device memory moved {:.3g} GB per launch, less than "
+                        "the {:.3g} GB that the operations read and write",
+                        1e-9 * bytes_of(use, device).value, 1e-9 * compulsory.value));
+}
+
 std::string describe(const MemoryUse& use, const Device& device)
 {
     return fmt::format(

@@ -78,6 +78,7 @@ class StepProfile {
         for (const TimedPart& part : parts)
             labels_.push_back(recorder_.number_of({part.layer, std::string(name(part.phase))}));
         for (const TimedPart& part : parts) phases_.emplace_back(name(part.phase));
+        for (const TimedPart& part : parts) compulsory_ += part.work.compulsory;
     }
 
     void enter(std::size_t part)
@@ -152,6 +153,7 @@ class StepProfile {
     {
         try {
             const MemoryUse use = memory_use(number(), launch);
+            require_bytes(use, device_, compulsory_);
             remarks.push_back(describe(use, device_));
             counters_.push_back(
                 {device_.name, CounterScope::step, {}, {}, {}, std::nullopt, "nvml.gpm.dram_bw_util", use.share, "1"});
@@ -253,6 +255,7 @@ class StepProfile {
     std::vector<LaunchSeen> traced_;  ///< kernels of the last step
     std::vector<CounterRecord> counters_;
     std::size_t unknown_ = 0;  ///< counters without a value, in the last count
+    Bytes compulsory_{};       ///< of all parts
 };
 
 }  // namespace

@@ -53,10 +53,32 @@ def no_roof_binds(step):
     return of["unexplained"] + of["outside the layers"] >= UNEXPLAINED * of["all"]
 
 
+def has_bytes_of_others(row):
+    """A step on a GPU by our own kernels of batch norms, whose bytes are not those of its operations (docs/method.md, section 5)."""
+    by_kernels = any(layer["kind"] == "batch_norm" and "roof:" in layer["implementation"] for layer in row.layers)
+    return row["device"].startswith("gpu") and by_kernels and "the bytes are those of the tensors that its operations read and write" not in row["description"]
+
+
+def took_turns(row):
+    """Ranks on one device, whose time is not one of ranks side by side (docs/parallel.md, On GPUs)."""
+    return "they take turns, and this time is not one of ranks side by side" in row["remarks"]
+
+
 def headline(step):
     """(text with {} for each figure, the figures)."""
+    text, figures = headline_without_clocks(step)
+    if step.step.bound and "the ranks' clocks differ" in step.row["remarks"]:
+        text = "on ranks with different clocks, whose difference counts as communication, " + text
+    return text, figures
+
+
+def headline_without_clocks(step):
     of = times(step)
     share = lambda seconds: seconds / of["all"]
+    if took_turns(step.row):
+        return "not judged: its ranks took turns on one device", []
+    if has_bytes_of_others(step.row):
+        return "not judged: its bytes are not those of what ran", []
     if not step.step.bound:
         of_levels = step.roofs and step.roofs.levels and step.step.low
         return "no compute roof of its precision was measured" if of_levels else "no roof over it was measured", []
@@ -117,6 +139,8 @@ def disturbances(row):
 def actions(step):
     """The most worthwhile things to do, the most seconds first."""
     row, found, by_kind = step.row, [], {}
+    if took_turns(row) or has_bytes_of_others(row):
+        return []
     for layer in step.layers:
         if layer.bound:
             of = by_kind.setdefault(f"{layer.kind if layer.kind == layer.phase else f'{layer.kind} {layer.phase}'} at its roofs", [0.0, False, False])
@@ -129,7 +153,7 @@ def actions(step):
     best = {}
     for other in step.study.steps:
         axis = differs_in(row, other.row)
-        if axis and ratio_is_above_one(step, other) and other.images_of_median_step[0] > best.get(axis, (0, 0))[0]:
+        if axis and not took_turns(other.row) and ratio_is_above_one(step, other) and other.images_of_median_step[0] > best.get(axis, (0, 0))[0]:
             best[axis] = (other.images_of_median_step[0], other)
     for axis, (fastest, other) in best.items():
         for_images = f", for as many {told.items([row])}" if other.row.images != row.images else ""

@@ -3,11 +3,12 @@ terminal's legends."""
 
 import math
 
+import answer
 import prose
 import told
 from product_bound import moved
 from said import Said
-from tables import TABLES, above_roof, date_of, owner
+from tables import TABLES, above_roof, date_of, owner, writes_as_copies
 
 
 def two_digits(value):
@@ -67,7 +68,7 @@ def remarks(step, point):
         return "", []
     farthest, text, values = step.roofs.levels[-1], "", []
     roof = point.low / point.level_seconds(farthest)
-    if point.rate[0] > (1 + 1e-9) * roof * point.flops / point.low:
+    if point.rate[0] > (1 + 1e-9) * roof * point.flops / point.low and above_roof(step, point)["served"]:
         text += f" Above the {farthest.name} roof: part of these bytes was still in a cache."
     high = point.high(farthest.nearer)
     if high > point.low:
@@ -97,19 +98,32 @@ def points(study, notes=False, names=None):
             yield Said(pattern + note_told(step, point)[0] + moved[0] + more, *values, *note_told(step, point)[1], *moved[1], *figures, needed=False, of=of)
 
 
+WRITES = "which has the rate of copies for writes beyond what is read, until stores are measured"
+
+
 def note_told(step, point):
     """(pattern, values) of the note: unknown bytes, FLOPs that are counted and not executed, bytes that a nearer cache held."""
     parts, values, precision = [], [], step.row["precision"]
     compute = step.compute_roof
+    if answer.took_turns(step.row):
+        parts.append("its ranks took turns on one device: this time is under no roof")
+    elif answer.has_bytes_of_others(step.row):
+        parts.append("its bytes are those of its layers one by one, not of the operations that ran, which fuse batch norms: measure it again")
     if step.roofs and not compute:
         parts.append(f"no compute roof was measured for {precision}" if precision else "the precision is unknown, and so is the compute roof")
     if step.roofs and not point.low:
         parts.append("bytes are unknown: only the compute roof applies" if compute else "bytes are unknown")
     if point.share and point.share >= 1.005 and point.bound not in (precision, "link") and not step.roof_may_be_higher(point):
-        served = above_roof(step, point)["served"]
-        nearer = f"the {served} roof allows its rate" if served else "no roof of a nearer level allows its rate: if its bytes are right, calibrate again"
-        parts.append(f"above the {point.bound} roof: in this time at most {{}} of its bytes moved there, the others were in a nearer cache; {nearer}")
-        values.append(1 / point.share)
+        seen = above_roof(step, point)
+        if seen["served"]:
+            parts.append(f"above the {point.bound} roof: in this time at most {{}} of its bytes moved there, the others were in a nearer cache; the {seen['served']} roof allows its rate")
+            values.append(1 / point.share)
+        elif seen["by_writes"]:
+            parts.append(f"above the {point.bound} roof, {WRITES}")
+        else:
+            parts.append(f"above the {point.bound} roof: no roof of a cache that holds so much allows its rate: if its bytes are right, calibrate again")
+    elif point.bound not in ("", precision, "link", "network") and point.share and point.share <= 1 and any(writes_as_copies(step, part, point.bound) for part in point.parts):
+        parts.append(f"under the {point.bound} roof, {WRITES}")
     elif point.bound and point.executed and point.executed < point.flops and compute and point.rate[0] > compute.median and point.share < 1:
         parts.append("the rate is above the compute roof because it counts the model's FLOPs: the algorithm executes {} of them")
         values.append(point.executed / point.flops)

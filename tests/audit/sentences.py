@@ -68,7 +68,7 @@ def trained(studies):
     for study in studies:
         for step in study.steps:
             row = step.row
-            if row.batch:
+            if row.batch and not answer.took_turns(row):
                 key = (told.model(row), row["precision"], told.data(row), row["tokens"], row["phase"])
                 owned = f"{owner(study, row)} " if len(studies) > 1 else ""
                 device = f"{owned}{told.where(row, study.folder.steps)}"
@@ -186,11 +186,15 @@ def above(study):
                f"{highest.bound} roof allows.")
     values = [len(found), len(points), highest.share]
     if served:
-        pattern += f" {{}} of them {'is' if served == 1 else 'are'} within the roof of a cache: the operands were still there from the layer before."
+        pattern += f" {{}} of them {'is' if served == 1 else 'are'} within the roof of a cache, which may still have held operands from the layer before."
         values.append(served)
+    writing = sum(above_roof(step, point)["by_writes"] for step, point in found)
+    if writing:
+        pattern += f" {{}} of them {'writes' if writing == 1 else 'write'} more than is read, and the roof has the rate of copies for that until stores are measured."
+        values.append(writing)
     if any(point.bound == step.row["precision"] for step, point in found):
         pattern += " Some counted FLOPs may not be executed: taps on padding, and multiplications that some algorithms save."
-    if served < len(found):
+    if served + writing < len(found):
         pattern += " If that does not explain the others, the calibration was disturbed or is out of date: `roof calibrate` measures it again."
     yield Said(pattern, *values)
 

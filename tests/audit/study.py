@@ -1,7 +1,7 @@
 """A results folder under the ceilings of a calibration: the figures that every output shows, each once, by docs/method.md."""
 
 import fitted
-from answer import waited
+from answer import has_bytes_of_others, took_turns, waited
 from draws import deviations, shares_of_roofs
 from placing import PHASES, allowed, placed, rate
 from reading import Folder
@@ -244,6 +244,8 @@ class Study:
         self.steps = [Step(self, row) for row in self.folder.measured_steps]
 
     def roofs_for(self, row):
+        if has_bytes_of_others(row) or took_turns(row):
+            return None
         return self.roofs_at(row["device"], row.threads)
 
     def roofs_at(self, device, threads):

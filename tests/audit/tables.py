@@ -10,6 +10,7 @@ from energy_tables import ENERGY_TABLES
 from product_bound import moved
 from reading import number, table
 from recorded_tables import RECORDED_TABLES
+from roofs import READ_SHARE
 from study import kind_of
 
 TAKEN = object()  # a figure that is an input of this audit (ceilings.py)
@@ -43,12 +44,23 @@ def is_unstable(row):
     return row.ok and row.step[2] > 2 * row.step[1]
 
 
+def writes_as_copies(step, part, level):
+    """More is written than read, and no loop of the level was measured that writes more than it reads."""
+    return bool(part.read is not None and part.written > part.read and all(READ_SHARE[operation] >= 0.5 for operation in step.roofs.level(level).loops))
+
+
 def above_roof(step, point):
-    """What people see of a share: whether the roof may be higher, and the farthest nearer level whose roof allows the time."""
+    """What people see of a share: whether the roof may be higher, the farthest cache whose roof allows the time and that holds what cannot have
+    moved at the level that binds, and whether the writes explain the point."""
     names = [level.name for level in step.roofs.levels] if step.roofs else []
-    nearer = step.roofs.levels[:names.index(point.bound)] if point.bound in names else []
-    served = next((level.name for level in reversed(nearer) if point.level_seconds(level) <= point.time), "")
-    return {"nearer_may_bind": step.nearer_may_bind(point) if point.share else None, "may_be_higher": step.roof_may_be_higher(point), "served": served, "point": point, "roofs": step.roofs}
+    at = names.index(point.bound) if point.bound in names else 0
+    levels, served, by_writes = (step.roofs.levels if step.roofs else []), "", False
+    if point.bound in names and point.share and point.share >= 1.005:
+        elsewhere = point.low * (1 - point.time / point.level_seconds(levels[at]))
+        held = [(level, farther.nearer) for level, farther in zip(levels[:at], levels[1:])]
+        served = next((level.name for level, capacity in reversed(held) if point.level_seconds(level) <= point.time and elsewhere <= capacity), "")
+        by_writes = not served and point.low / levels[at].best_rate <= point.time and any(writes_as_copies(step, part, point.bound) for part in point.parts)
+    return {"by_writes": by_writes, "nearer_may_bind": step.nearer_may_bind(point) if point.share else None, "may_be_higher": step.roof_may_be_higher(point), "served": served, "point": point, "roofs": step.roofs}
 
 
 def row_record(study, row):
@@ -187,7 +199,7 @@ def beside_one(study, step):
     machine = study.folder.machine
     of_machine = [other for other in study.beside if all(other.folder.machine.get(name) == machine.get(name) for name in ("name", "node"))]
     all_steps = study.steps + [other for its in of_machine for other in its.steps]
-    alone = next((other for other in all_steps if is_alone(other.row, row)), None) if row.ranks > 1 else None
+    alone = next((other for other in all_steps if is_alone(other.row, row)), None) if row.ranks > 1 and not answer.took_turns(row) else None
     speedup = step.images_per_second / alone.images_per_second if alone else None
     return {"speedup": speedup, "efficiency": speedup / row.ranks if alone else None, "exposed": number(row["exposed_median_s"]) if row.ranks > 1 else None}
 
@@ -231,7 +243,7 @@ def winners(studies):
     for rows in groups.values():
         if len(rows) < 2:
             continue
-        best = max((step for _, _, step in rows if step), key=lambda step: step.images_of_median_step[0], default=None)
+        best = max((step for _, _, step in rows if step and not answer.took_turns(step.row)), key=lambda step: step.images_of_median_step[0], default=None)
         fastest = best.images_of_median_step[0] if best else None
         for study, row, step in rows:
             rates = step.images_of_median_step if step else None
@@ -241,6 +253,8 @@ def winners(studies):
 
 def winner(row, step, best):
     """Section 8: slower if the interval of the ratio excludes 1, of five samples each."""
+    if answer.took_turns(row):
+        return "its ranks took turns"
     if not step:
         return "unstable" if is_unstable(row) else row.status
     if step is best:

@@ -27,6 +27,14 @@ TEST_CASE("a share of the memory's bandwidth over a launch gives its bytes")
                Catch::Contains("moved 11.5 GB per launch") && Catch::Contains("25.0% of 4608 GB/s"));
 }
 
+TEST_CASE("a share of bandwidth that gives fewer bytes than must move is left out")
+{
+    const MemoryUse use{0.25, Seconds{0.01}};  // 11.52 GB
+    CHECK_NOTHROW(require_bytes(use, with_memory(), Bytes{11.5e9}));
+    CHECK_THROWS_WITH(require_bytes(use, with_memory(), Bytes{11.6e9}),
+                      Catch::Contains("moved 11.5 GB per launch, less than the 11.6 GB"));
+}
+
 TEST_CASE("a machine without the driver reports that it has no GPM")
 {
     int launches = 0;

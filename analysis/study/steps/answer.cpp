@@ -4,6 +4,7 @@
 #include "analysis/study/compared/compare.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/steps/whatif.hpp"
+#include "analysis/table/judged.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
@@ -113,7 +114,7 @@ void add_faster_steps(std::vector<Action>& actions, const Study& study, const Me
     std::map<std::string, std::pair<double, const Measurement*>> best;  // the fastest by axis, with its rate
     for (const Measurement& other : study.results.rows) {
         if (other.status != Status::ok || other.role != Role::step || other.bench != row.bench ||
-            other.device != row.device)
+            other.device != row.device || took_turns(other))
             continue;
         const std::string* const axis = only_difference(row.point, other.point);
         if (axis == nullptr || std::ranges::find(other_work, *axis) != other_work.end()) continue;
@@ -224,13 +225,18 @@ StepAnswer answer_of(const Study& study, const Measurement& row)
     StepAnswer answer;
     const Placement* const step = step_placement(study.placements, row);
     if (step == nullptr) return answer;
+    if (took_turns(row)) return {"not judged: its ranks took turns on one device", false, {}};
+    if (has_bytes_of_others(row)) return {"not judged: its bytes are not those of what ran", false, {}};
     const StepTimes times = step_times(study.placements, row);
     if (step->binds.empty()) {
         answer.headline =
             step->levels.empty() ? "no roof over it was measured" : "no compute roof of its precision was measured";
     } else {
         answer.no_roof_binds = times.unexplained + times.outside() >= unexplained * times.all();
-        answer.headline = headline_of(times, row, answer.no_roof_binds);
+        answer.headline = std::string(differ_in_clock(row)
+                                          ? "on ranks with different clocks, whose difference counts as communication, "
+                                          : "") +
+                          headline_of(times, row, answer.no_roof_binds);
     }
     std::vector<Action>& actions = answer.actions;
     add_losses(actions, study, row);

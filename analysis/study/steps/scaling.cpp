@@ -1,6 +1,7 @@
 // Training on several ranks: throughput beside one rank, and the cost of communication.
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/tables.hpp"
+#include "analysis/table/judged.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/node.hpp"
@@ -51,7 +52,7 @@ bool is_same_machine(const Machine& a, const Machine& b)
 
 Scaling scaling_of(const Measurement& row, const Study& study)
 {
-    if (row.status != Status::ok || row.ranks() < 2) return {.row = &row};
+    if (row.status != Status::ok || row.ranks() < 2 || took_turns(row)) return {.row = &row};
     const int nodes = static_cast<int>(std::max<std::size_t>(1, count_nodes(study.results.machine)));
     Scaling scaling{.row = &row, .link = link_between_nodes(study.over_nodes, row.ranks())};
     if (scaling.link == nullptr && row.device != "cpu") scaling.link = link_between_gpus(study.ceilings);

@@ -1,6 +1,7 @@
 // The main results in sentences: the best device of each model at each batch, and where one overtakes another.
 #include "analysis/study/compared/compare.hpp"
 #include "analysis/study/steps/answer.hpp"
+#include "analysis/table/judged.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
@@ -32,7 +33,7 @@ std::map<Trained, Devices> trained(std::span<const Study> studies)
     std::map<Trained, Devices> all;
     for (const Study& study : studies)
         for (const Measurement* row : measured_steps(study.results.rows)) {
-            if (batch_of(*row) <= 0) continue;
+            if (batch_of(*row) <= 0 || took_turns(*row)) continue;
             const std::string machine = studies.size() > 1 ? owner_of(study.results.machine, row->device) + " " : "";
             all[{model_of(*row), precision_of(*row), data_of(*row), tokens_of(*row), phase_of(*row)}]
                [machine + where_text(*row, study.results.rows)]

@@ -1,5 +1,7 @@
 #include "analysis/study/steps/verdict.hpp"
 
+#include "analysis/roofline/row_roofs.hpp"
+
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
@@ -119,6 +121,9 @@ std::string above_text(const Study& study)
     const Placement& highest = **std::ranges::max_element(above, {}, &Placement::fraction);
     const bool computes = std::ranges::any_of(above, [](const Placement* p) { return p->binds_compute; });
     const auto served = std::ranges::count_if(above, [](const Placement* p) { return !p->served_by.empty(); });
+    const auto writing = std::ranges::count_if(above, [](const Placement* p) {
+        return p->served_by.empty() && p->note.find(writes_as_copies_words) != std::string::npos;
+    });
     std::string text = fmt::format(
         "{} of {} placed points {}, beyond all intervals; the highest, {}, took 1/{} of the time that the {} roof "
         "allows.",
@@ -126,12 +131,16 @@ std::string above_text(const Study& study)
         printable(highest.name), plain_number(highest.fraction()), printable(highest.binds));
     if (served > 0)
         text += fmt::format(
-            " {} of them {} within the roof of a cache: the operands were still there from the layer before.", served,
-            served == 1 ? "is" : "are");
+            " {} of them {} within the roof of a cache, which may still have held operands from the layer before.",
+            served, served == 1 ? "is" : "are");
+    if (writing > 0)
+        text += fmt::format(
+            " {} of them {} more than is read, and the roof has the rate of copies for that until stores are measured.",
+            writing, writing == 1 ? "writes" : "write");
     if (computes)
         text +=
             " Some counted FLOPs may not be executed: taps on padding, and multiplications that some algorithms save.";
-    if (served < std::ssize(above))
+    if (served + writing < std::ssize(above))
         text +=
             " If that does not explain the others, the calibration was disturbed or is out of date: `roof calibrate` "
             "measures it again.";

@@ -1,6 +1,7 @@
 #include "analysis/study/tables.hpp"
 
 #include "analysis/study/compared/compare.hpp"
+#include "analysis/table/judged.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 
@@ -28,11 +29,12 @@ using E = const Entry&;
 
 bool is_measured(E e)
 {
-    return e.row->status == Status::ok;
+    return e.row->status == Status::ok && !took_turns(*e.row);
 }
 
 std::string verdict(E e)
 {
+    if (took_turns(*e.row)) return "its ranks took turns";
     if (!is_measured(e)) return status_text(*e.row);
     if (e.row == e.fastest) return "fastest";
     const Change change = rate_change(*e.fastest, *e.row);

@@ -356,7 +356,7 @@ TEST_CASE("a layer above the farthest roof is hollow with a reason, and each lay
     CHECK(count(below, " hollow s0\" data-key") == 0);
     for (Placement& p : study.placements)
         if (p.scope == Scope::layer && p.flops.value > 0)
-            p.rate.median = 2 * p.levels.back().roof * p.levels.back().intensity_high;
+            p.rate.median = 2 * p.levels.back().roof * p.levels.back().intensity_high, p.served_by = "L2";
     const std::string above = made::panel("roofline", study);
     CHECK(count(above, " hollow s0\" data-key") > 0);
     CHECK(count(above, "Above the DRAM roof: part of these bytes was still in a cache.") > 0);

@@ -209,7 +209,7 @@ TEST_CASE("a thread count without a calibration uses the roofs of the most threa
 
 TEST_CASE("a layer above its roof has no headroom and a note with the reason")
 {
-    const Placement fast = placed(made::part("relu", "relu", Phase::forward, 0.0004, 1e6, 8e6, 8e6));
+    const Placement fast = placed(made::part("relu", "relu", Phase::forward, 0.00008, 2e5, 1.6e6, 1.6e6));
     CHECK(fast.above());
     CHECK(fast.fraction() == Approx(2));
     CHECK(fast.headroom().value == 0);
@@ -218,6 +218,12 @@ TEST_CASE("a layer above its roof has no headroom and a note with the reason")
           "above the DRAM roof: in this time at most 50% of its bytes moved there, the others were in a "
           "nearer cache; the L2 roof allows its rate");
     CHECK(share_text(fast) == "> 100%, from L2");
+    // The L2 holds 1 MiB of the 4 MB that cannot have come from memory.
+    const Placement larger = placed(made::part("relu", "relu", Phase::forward, 0.0004, 1e6, 8e6, 8e6));
+    CHECK(larger.served_by.empty());
+    CHECK(larger.note ==
+          "above the DRAM roof: no roof of a cache that holds so much allows its rate: if its bytes are right, "
+          "calibrate again");
     const Placement faster = placed(made::part("relu", "relu", Phase::forward, 0.00001, 1e6, 8e6, 8e6));
     CHECK(faster.served_by.empty());
     CHECK(share_text(faster) == "> 100%");
@@ -253,7 +259,7 @@ TEST_CASE("above a roof that is a lower bound nothing is claimed")
     Ceilings ceilings = made::ceilings();
     for (Ceiling& ceiling : ceilings.all) ceiling.steadiness = Steadiness::at_least;
     Measurement row = made::row("net", 8, 2);
-    row.parts = {made::part("relu", "relu", Phase::forward, 0.0004, 1e6, 8e6, 8e6)};
+    row.parts = {made::part("relu", "relu", Phase::forward, 0.00008, 2e5, 1.6e6, 1.6e6)};
     const Placement layer = place(row, ceilings, made::machine()).back();
     CHECK(share_text(layer) == "≤ 100%, from L2");
     CHECK_THAT(layer.note, Catch::StartsWith("above the DRAM roof, a lower bound: it is higher, or"));

@@ -186,7 +186,8 @@ TEST_CASE("points above their roof beyond all intervals are counted, with the ca
     CHECK(holds(verdict_text(study), text));
 
     Measurement cached = made::row();
-    cached.parts[1].seconds = made::about<Seconds>(0.0004);
+    cached.parts[1].part.work.compulsory = cached.parts[1].part.work.no_reuse = Bytes{1.6e6};
+    cached.parts[1].seconds = made::about<Seconds>(0.00008);
     const std::string served = above_text(made::study({cached}));
     CHECK(holds(served, "1 of them is within the roof of a cache"));
     CHECK_FALSE(holds(served, "`roof calibrate`"));
