@@ -285,6 +285,68 @@ std::string to_text(std::span<const MachineEstimate> estimates)
     return text;
 }
 
+std::string bound_sentence(const MachineEstimate& e)
+{
+    const std::string what = fmt::format(
+        "{} at batch {}{} on {}", e.request.model, e.request.batch,
+        e.request.passes == Passes::train ? "" : fmt::format(", {} alone,", name(e.request.passes)), e.machine);
+    if (!e.reason.empty()) return what + ": no estimate; " + e.reason + ".";
+    const LevelPlacement& memory = e.levels.back();
+    return fmt::format(
+        "{} is {}-bound: {} of its {} lie under {} ({} FLOP/B, ridge point {}).", what,
+        e.binds_compute ? "compute" : "memory", percent(e.binds_compute ? e.compute_share : 1 - e.compute_share),
+        format_duration(e.layer_by_layer.value),
+        e.binds_compute ? fmt::format("the {} roof", traits(e.request.precision).name) : "bandwidth roofs",
+        plain_number(memory.intensity_high.value), plain_number(ridge_point(e.peak, memory.roof).value));
+}
+
+DataTable estimates_table(const std::vector<MachineEstimate>& estimates)
+{
+    using E = const MachineEstimate&;
+    const auto placed = [](auto read) { return [read](E e) { return e.reason.empty() ? read(e) : absent(); }; };
+    const auto of_memory = [placed](auto read) { return placed([read](E e) { return read(e.levels.back()); }); };
+    using L = const LevelPlacement&;
+    static const auto bytes = [](Bytes value) { return only_if(value.value > 0, amount(value.value, "B")); };
+    const std::vector<ColumnOf<MachineEstimate>> columns{
+        {"model", "model", [](E e) { return word(e.request.model); }},
+        {"batch", "batch", [](E e) { return count(e.request.batch); }},
+        {"phase", "phase", [](E e) { return word(name(e.request.passes)); }},
+        {"precision", "precision", [](E e) { return word(traits(e.request.precision).name); }},
+        {"devices", "devices", [](E e) { return count(e.request.devices); }},
+        {"machine", "machine", [](E e) { return word(e.machine); }},
+        {"roofs", "roofs_known", [](E e) { return word(name(e.known)); }},
+        {"FLOPs of all layers", "flops_of_all_layers", placed([](E e) { return amount(e.flops.value, "FLOP"); })},
+        {"bytes", "compulsory_bytes", of_memory([](L l) { return amount(l.low.value, "B"); })},
+        {"FLOP/B", "intensity_flop_per_byte", of_memory([](L l) { return plain(l.intensity_high.value); })},
+        {"ridge", "ridge_flop_per_byte",
+         placed([](E e) { return plain(ridge_point(e.peak, e.levels.back().roof).value); })},
+        {"peak", "peak_flop_per_s",
+         placed([](E e) { return number(e.peak.value, rate_text(e.peak.value, "FLOP/s", e.peak_is_lower_bound)); })},
+        {"bandwidth", "bandwidth_byte_per_s",
+         of_memory([](L l) { return number(l.roof.value, rate_text(l.roof.value, "B/s", l.is_lower_bound)); })},
+        {"bound by", "bound", placed([](E e) { return word(e.binds_compute ? "compute" : "memory"); })},
+        {"under compute", "compute_share", placed([](E e) { return share(e.compute_share); })},
+        {"least time", "layer_by_layer_s", placed([](E e) { return seconds(e.layer_by_layer); })},
+        {"without overlap", "without_overlap_s", placed([](E e) { return seconds(e.without_overlap); })},
+        {"step", "step_s", placed([](E e) { return seconds(e.step()); })},
+        {"images/s", "images_per_s",
+         placed([](E e) { return only_if(tokens_each(e.request) == 0, plain(e.images_per_second())); })},
+        {"tokens/s", "tokens_per_s", placed([](E e) {
+             const double tokens = tokens_each(e.request);
+             return only_if(tokens > 0, plain(tokens * e.images_per_second()));
+         })},
+        {"epoch", "epoch_s", placed([](E e) { return only_if(tokens_each(e.request) == 0, seconds(e.epoch())); })},
+        {"memory", "memory_bytes", [](E e) { return bytes(e.footprint.total()); }},
+        {"of it activations", "activation_bytes", [](E e) { return bytes(e.footprint.kept()); }},
+        {"of the device", "device_bytes", [](E e) { return bytes(e.memory); }},
+        {"fits", "fits", [](E e) { return only_if(e.memory.value > 0, word(e.fits() ? "yes" : "out of memory")); }},
+        {"largest batch", "largest_batch", [](E e) { return only_if(e.memory.value > 0, count(e.largest_batch)); }},
+    };
+    DataTable table = table_of(columns, estimates);
+    drop_empty_columns(table);
+    return table;
+}
+
 nlohmann::json to_json(const MachineEstimate& e)
 {
     const bool placed = e.reason.empty();

@@ -161,6 +161,21 @@ Seconds ring_all_reduce(Bytes bytes, int devices, const Link& link)
     return steps * link.latency + (bytes * (steps / devices)) / link.bandwidth;
 }
 
+std::optional<int> compute_bound_from(const Target& target, EstimateRequest request, int largest)
+{
+    const auto is_compute_bound = [&](int batch) {
+        request.batch = batch;
+        return estimate_on(target, request).binds_compute;
+    };
+    if (is_compute_bound(1) || !is_compute_bound(largest)) return std::nullopt;
+    int below = 1;
+    for (int from = largest;;) {
+        const int middle = below + (from - below) / 2;
+        if (middle == below) return from;
+        (is_compute_bound(middle) ? from : below) = middle;
+    }
+}
+
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request)
 {
     check(request);
@@ -211,6 +226,7 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     }
     planned.parts.clear();  // the network as one piece of work
     const Placement whole = place(planned, target.ceilings, target.machine).front();
+    estimate.flops = step.flops;
     estimate.binds = step.binds;
     estimate.binds_compute = step.binds_compute;
     estimate.layer_by_layer = step.attainable;

@@ -16,6 +16,7 @@
 #include "analysis/estimate/estimate.hpp"
 #include "analysis/estimate/target.hpp"
 #include "analysis/roofline/place.hpp"
+#include "analysis/table/table.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -68,6 +69,7 @@ struct MachineEstimate {
     std::string quality;        ///< of measured ceilings, as a sentence; else empty
     Known known = Known::spec;  ///< how peak and bandwidths are known
     std::string reason;         ///< why there is no estimate; then only the footprint is set
+    Flops flops;                ///< of the step
     FlopRate peak;
     bool peak_is_lower_bound = false;
     bool is_lower_bound = false;         ///< of FLOPs: some are unknown, and the times are lower bounds, too
@@ -105,6 +107,16 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
 
 /// A row for each quantity, a column for each machine. All estimates must have the same request. The reason why a machine has no estimate is below the table.
 std::string to_text(std::span<const MachineEstimate> estimates);
+
+/// The smallest batch from which compute bounds it, up to `largest`; nothing where that is the same at every batch. The request is of a
+/// network that can be counted here.
+std::optional<int> compute_bound_from(const Target& target, EstimateRequest request, int largest);
+
+/// "alexnet at batch 4 on a100 is memory-bound: 73% of its 2.18 ms lie under bandwidth roofs (8.3 FLOP/B, ridge point 12.5)."
+std::string bound_sentence(const MachineEstimate& estimate);
+
+/// A row for each estimate: what the terminal has in columns, in SI units.
+DataTable estimates_table(const std::vector<MachineEstimate>& estimates);
 
 /// {"machine", "title", "known", "reason", "peak_flops_per_second", "peak_is_lower_bound", "levels", "bound", "binds", "compute_share",
 /// "seconds": {"layer_by_layer", "layer_by_layer_low", "layer_by_layer_high", "without_overlap", …, "at_once", "forward", "backward", "update"},

@@ -20,6 +20,7 @@ Ceiling ceiling_of(const std::string& device, Role kind, const std::string& leve
     ceiling.kind = kind;
     ceiling.level = level;
     ceiling.operation = kind == Role::compute ? "fma" : "load";
+    ceiling.known = Known::spec;
     ceiling.rate = {{rate}, {rate}, {rate}, 0, 0};
     return ceiling;
 }

@@ -68,7 +68,7 @@ std::pair<std::pair<double, double>, std::pair<double, double>> Figure::line_of(
 {
     double end = std::numeric_limits<double>::infinity();  // the ridge point
     for (const RoofLine& other : roofs) {
-        if (other.slanted == roof.slanted || other.extra) continue;
+        if (other.slanted == roof.slanted || other.extra || other.owner != roof.owner) continue;
         const double ridge = roof.slanted ? other.rate.median / rate : rate / other.rate.median;
         end = roof.slanted && std::isfinite(end) ? std::max(end, ridge) : std::min(end, ridge);
     }
@@ -84,17 +84,21 @@ std::vector<Ridge> Figure::ridges() const
 {
     std::vector<Ridge> all;
     const auto is_main = [](const RoofLine& roof) { return !roof.extra && !roof.label.empty(); };
-    double farthest = std::numeric_limits<double>::infinity();
+    std::map<std::string, double> farthest;  // by owner
     for (const RoofLine& roof : roofs)
-        if (is_main(roof) && roof.slanted) farthest = std::min(farthest, roof.rate.median);
+        if (is_main(roof) && roof.slanted) {
+            double& rate = farthest.try_emplace(roof.owner, roof.rate.median).first->second;
+            rate = std::min(rate, roof.rate.median);
+        }
     for (const RoofLine& level : roofs)
         for (const RoofLine& flat : roofs) {
-            if (!is_main(level) || !is_main(flat) || !level.slanted || flat.slanted) continue;
+            if (!is_main(level) || !is_main(flat) || !level.slanted || flat.slanted || level.owner != flat.owner)
+                continue;
             const double at = flat.rate.median / level.rate.median;
             const std::string text = plain_number(at, 2) + " FLOP/B";
             all.push_back({at, flat.rate.median,
                            fmt::format("Ridge point of {} and {}: {}", level.name, split(flat.name, ' ').front(), text),
-                           level.rate.median == farthest ? text : ""});
+                           level.rate.median == farthest[level.owner] ? text : ""});
         }
     return all;
 }

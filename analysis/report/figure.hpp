@@ -71,6 +71,7 @@ struct RoofLine {
     double spec = 0;      ///< what a guide specifies; 0 if nothing
     bool dashed = false;  ///< of a data sheet
     bool extra = false;   ///< of other accesses or instructions than the roof: no other line ends at it
+    std::string owner{};  ///< of several machines in one figure: lines end at those of their own
 };
 
 struct Mark {

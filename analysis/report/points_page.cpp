@@ -5,10 +5,14 @@
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
+#include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
 
 namespace roof::analysis {
 
@@ -71,19 +75,165 @@ std::string picture(const Study& study, const Group& group, std::size_t index)
     return roof::analysis::figure(title, draw(figure, fmt::format("points-{}", index)).str());
 }
 
+// Steps by estimate.
+
+using E = const MachineEstimate&;
+
+/// The roofs that are drawn of a machine: of its memory, where it is `alone` of the caches too, and of one precision.
+Ceilings drawn_ceilings(const Target& target, std::string_view precision, bool alone)
+{
+    Ceilings drawn = target.ceilings;
+    const Roofs roofs = roofs_of(drawn, target.device);
+    const std::string farthest = roofs.levels.empty() ? "" : roofs.levels.back()->level;
+    std::erase_if(drawn.all, [&](const Ceiling& one) {
+        return one.device != target.device || (one.kind == Role::compute && one.precision != precision) ||
+               (!alone && one.kind == Role::bandwidth && one.level != farthest);
+    });
+    return drawn;
+}
+
+bool has_one_batch(std::span<const MachineEstimate> estimates)
+{
+    return std::ranges::all_of(estimates, [&](E e) { return e.request.batch == estimates.front().request.batch; });
+}
+
+/// Colour is the model, shape the machine; hollow, since nobody measured the point. A line joins the batches.
+void add_estimates(Figure& figure, std::span<const Target> targets, std::span<const MachineEstimate> estimates)
+{
+    constexpr std::array shapes{Shape::circle, Shape::square, Shape::triangle, Shape::diamond, Shape::cross};
+    constexpr std::size_t most_named = 12;
+    std::vector<std::string> models;
+    std::map<std::pair<std::string, std::string>, Curve> curves;
+    for (E e : estimates) {
+        if (std::ranges::find(models, e.request.model) == models.end()) models.push_back(e.request.model);
+        const auto target = std::ranges::find(targets, e.machine, &Target::name);
+        if (!e.reason.empty() || target == targets.end()) continue;
+        const auto series = static_cast<std::size_t>(std::ranges::find(models, e.request.model) - models.begin()) % 8;
+        const double x = e.levels.back().intensity_high.value, y = (e.flops / e.layer_by_layer).value;
+        Curve& curve = curves[{e.machine, e.request.model}];
+        curve.css = fmt::format("trajectory s{}", series);
+        curve.marks.push_back(figure.marks.size());
+        const auto machine = static_cast<std::size_t>(target - targets.begin());
+        figure.marks.push_back(
+            {.key = fmt::format("{}", figure.marks.size()),
+             .x = {x, x, x},
+             .y = {y, y, y},
+             .shape = shapes[machine % shapes.size()],
+             .look = fmt::format("hollow s{}", series),
+             .radius = 6,
+             .name = e.request.model + (has_one_batch(estimates) ? "" : fmt::format(" b{}", e.request.batch)),
+             .rank = estimates.size() <= most_named ? 0 : static_cast<int>(figure.marks.size()),
+             .title = bound_sentence(e)});
+    }
+    for (auto& [of, curve] : curves)
+        if (curve.marks.size() > 1) figure.curves.push_back(std::move(curve));
+    for (std::size_t i = 0; i < models.size(); ++i)
+        figure.legend.push_back({Shape::circle, fmt::format("hollow s{}", i % 8), models[i] + ", by estimate"});
+    for (std::size_t i = 0; targets.size() > 1 && i < targets.size(); ++i)
+        figure.legend.push_back({shapes[i % shapes.size()], "step s6", "on " + targets[i].name});
+}
+
+/// The roofs of these machines and the steps by estimate on them.
+std::optional<Figure> estimates_figure(std::span<const Target> targets, std::span<const MachineEstimate> estimates,
+                                       const Frame& frame)
+{
+    std::vector<MachineEstimate> here;
+    std::ranges::copy_if(estimates, std::back_inserter(here),
+                         [&](E e) { return std::ranges::find(targets, e.machine, &Target::name) != targets.end(); });
+    const EstimateRequest& asked = estimates.front().request;
+    std::optional<Figure> figure;
+    std::vector<std::string> machines;
+    for (const Target& target : targets) {
+        const Ceilings drawn = drawn_ceilings(target, traits(asked.precision).name, targets.size() == 1);
+        const Roofs roofs = roofs_of(drawn, target.device);
+        Figure own = roofs_figure("Rooflines and steps by estimate", roofs, frame, &target.machine);
+        for (RoofLine& roof : own.roofs) {
+            roof.owner = target.name;
+            if (targets.size() > 1) roof.label = target.name + " " + roof.label;
+        }
+        machines.push_back(
+            fmt::format("{}: {}, {}", target.name, target.title,
+                        target.known == Known::spec
+                            ? "by data sheet (spec), dashed"
+                            : fmt::format("{}, {}", name(target.known), device_text(target.device, roofs.threads))));
+        if (!figure)
+            figure = std::move(own);
+        else
+            std::ranges::move(own.roofs, std::back_inserter(figure->roofs));
+    }
+    if (!figure || figure->roofs.empty()) return std::nullopt;
+    figure->heading = {fmt::format("{}{} in {} by estimate (analytic), under the roofs of {}",
+                                   asked.passes == Passes::train     ? "Training steps"
+                                   : asked.passes == Passes::forward ? "Forward passes"
+                                                                     : fmt::format("Steps of {}", name(asked.passes)),
+                                   has_one_batch(estimates) ? fmt::format(" at batch {}", asked.batch) : "",
+                                   traits(asked.precision).name, how_many(targets.size(), "machine"))};
+    std::ranges::copy(machines, std::back_inserter(figure->heading));
+    add_estimates(*figure, targets, here);
+    return figure;
+}
+
+/// The same for all pictures of a page: around the roofs that are drawn of every machine, and the points.
+std::optional<Frame> frame_over(std::span<const Target> targets, std::span<const MachineEstimate> estimates)
+{
+    Frame all;
+    for (const Target& target : targets)
+        if (const auto one = frame_of(drawn_ceilings(target, traits(estimates.front().request.precision).name, true)))
+            for (const auto& [extent, more] : {std::pair{&all.intensity, one->intensity}, {&all.rate, one->rate}}) {
+                extent->add(more.low);
+                extent->add(more.high);
+            }
+    if (all.rate.empty()) return std::nullopt;
+    for (E e : estimates)
+        if (e.reason.empty()) {
+            extend(all.intensity, e.levels.back().intensity_high.value);
+            extend(all.rate, (e.flops / e.layer_by_layer).value);
+        }
+    return all;
+}
+
 }  // namespace
+
+std::vector<Svg> estimates_pictures(std::span<const Target> targets, std::span<const MachineEstimate> estimates)
+{
+    std::vector<Svg> pictures;
+    const std::optional<Frame> frame = frame_over(targets, estimates);
+    if (!frame) return pictures;
+    std::vector<std::span<const Target>> shown{targets};
+    for (std::size_t i = 0; targets.size() > 1 && i < targets.size(); ++i) shown.push_back(targets.subspan(i, 1));
+    for (const auto& machines : shown)
+        if (const auto figure = estimates_figure(machines, estimates, *frame))
+            pictures.push_back(draw(*figure, fmt::format("estimates-{}", pictures.size())));
+    return pictures;
+}
+
+std::string estimates_page(std::span<const Target> targets, const std::vector<MachineEstimate>& estimates,
+                           const std::vector<std::string>& sentences)
+{
+    std::string main;
+    for (const std::string& sentence : sentences) main += paragraph(sentence);
+    for (const Svg& picture : estimates_pictures(targets, estimates)) main += figure("", picture.str());
+    std::string machines = "Nothing was run: every number follows from shapes and the roofs of the machines.";
+    for (const Target& target : targets)
+        if (!target.quality.empty()) machines += fmt::format(" {}: {}", target.name, target.quality);
+    return html_document("steps by estimate",
+                         "<header><h1>Training steps by estimate</h1>\n" + paragraph(machines, "lead") + "</header>\n",
+                         "<section>\n" + main + html_table(estimates_table(estimates)) + "</section>\n");
+}
 
 std::string points_page(const Study& study)
 {
     std::string pictures;
     const std::vector<Group> groups = groups_of(study);
     for (std::size_t i = 0; i < groups.size(); ++i) pictures += picture(study, groups[i], i);
+    const std::string roofs = study.ceilings.known() == Known::spec ? "of a data sheet" : "measured";
     const std::string lead =
-        "FLOPs, bytes and seconds are as given; the roofs are measured. " + calibration_line(study);
-    return html_document("points under measured roofs",
-                         "<header><h1>Points under measured roofs</h1>\n" + paragraph(lead, "lead") + "</header>\n",
-                         "<section>\n" + pictures + html_table(points_table(study)) +
-                             text_list("Damaged files", all_damage(study)) + "</section>\n");
+        "FLOPs, bytes and seconds are as given; the roofs are " + roofs + ". " + calibration_line(study);
+    return html_document(
+        "points under roofs",
+        "<header><h1>Points under the roofs of a machine</h1>\n" + paragraph(lead, "lead") + "</header>\n",
+        "<section>\n" + pictures + html_table(points_table(study)) + text_list("Damaged files", all_damage(study)) +
+            "</section>\n");
 }
 
 }  // namespace roof::analysis

@@ -2,6 +2,7 @@
 // panels, in one table; the panels' pictures and tables are also written as files.
 #pragma once
 
+#include "analysis/estimate/machine_estimate.hpp"
 #include "analysis/report/svg.hpp"
 #include "analysis/study/study.hpp"
 #include "analysis/table/table.hpp"
@@ -69,6 +70,14 @@ std::string report_html(const std::vector<Study>& studies);
 /// A page without script of points of one's own under the measured roofs of their devices. A point without bytes is a horizontal
 /// line: its rate is known, its intensity is not.
 std::string points_page(const Study& study);
+
+// Steps by estimate on machines. The estimates have one precision and phase; each is of the target that its `machine` names.
+
+/// All machines in one picture, and where there are several one of each, all in the same frame. Roofs of a data sheet are dashed, points hollow.
+std::vector<Svg> estimates_pictures(std::span<const Target> targets, std::span<const MachineEstimate> estimates);
+/// A page without script: the sentences, the pictures and the table.
+std::string estimates_page(std::span<const Target> targets, const std::vector<MachineEstimate>& estimates,
+                           const std::vector<std::string>& sentences);
 
 /// Writes <folder>/<panel>-<n>.svg for each picture of each panel. Throws InputError if the folder cannot be made or
 /// written.

@@ -7,6 +7,7 @@
 #include "ert/base/number.hpp"
 #include "ert/base/precision.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/device_group.hpp"
 #include "ert/method/results/look_file.hpp"
 
 #include <fmt/format.h>
@@ -52,6 +53,25 @@ Cell bound(P p, const char* sign, Cell cell)
     return cell;
 }
 
+/// `usual`: the device of points that name none.
+Study under(const std::vector<GivenPoint>& points, Ceilings ceilings, Results calibration, const std::string& usual)
+{
+    Study study;
+    study.ceilings = std::move(ceilings);
+    const std::vector<std::string> devices = devices_of(study.ceilings);
+    study.results.machine = calibration.machine;
+    for (GivenPoint point : points) {
+        if (point.device.empty()) point.device = usual;
+        if (std::ranges::find(devices, point.device) == devices.end())
+            throw InputError(unknown_word("device", point.device, devices));
+        study.results.rows.push_back(row_of(point));
+        for (Placement& placement : place(study.results.rows.back(), study.ceilings, calibration.machine))
+            study.placements.push_back(std::move(placement));
+    }
+    study.calibration = std::move(calibration);
+    return study;
+}
+
 }  // namespace
 
 Measurement row_of(const GivenPoint& point)
@@ -59,7 +79,7 @@ Measurement row_of(const GivenPoint& point)
     parse_precision(point.precision);
     Measurement row;
     row.bench = "point";
-    row.device = point.device;
+    row.device = point.device.empty() ? "cpu" : point.device;
     row.point.set("model", point.name);
     row.point.set("precision", point.precision);
     if (!point.threads.empty()) row.point.set("threads", point.threads);
@@ -117,21 +137,18 @@ std::vector<GivenPoint> parse_points(std::string_view text, const std::string& f
 
 Study place_points(const std::vector<GivenPoint>& points, Results calibration)
 {
-    Study study;
-    study.ceilings =
+    Ceilings ceilings =
         fit_ceilings(calibration.rows, calibration.machine, looks_at(calibration.folder, calibration.machine).seen);
-    const std::vector<std::string> devices = devices_of(study.ceilings);
-    if (devices.empty()) throw InputError(calibration.folder.string() + ": there are no ceilings in it");
-    study.results.machine = calibration.machine;
-    for (const GivenPoint& point : points) {
-        if (std::ranges::find(devices, point.device) == devices.end())
-            throw InputError(unknown_word("device", point.device, devices));
-        study.results.rows.push_back(row_of(point));
-        for (Placement& placement : place(study.results.rows.back(), study.ceilings, calibration.machine))
-            study.placements.push_back(std::move(placement));
-    }
-    study.calibration = std::move(calibration);
-    return study;
+    if (ceilings.all.empty()) throw InputError(calibration.folder.string() + ": there are no ceilings in it");
+    return under(points, std::move(ceilings), std::move(calibration), "cpu");
+}
+
+Study place_points(std::vector<GivenPoint> points, const Target& target)
+{
+    for (GivenPoint& point : points)  // a data sheet is of any of its kind
+        if (target.known == Known::spec && kind_of_device(point.device) == target.device) point.device = target.device;
+    return under(points, target.ceilings, Results{.folder = {}, .machine = target.machine, .plan = {}, .rows = {}},
+                 target.device);
 }
 
 DataTable points_table(const Study& study)
@@ -187,7 +204,7 @@ std::string roofs_over_points(const Study& study)
             for (const Ceiling* roof : group)
                 items.push_back(fmt::format("{}{} {}", level_or_precision(*roof),
                                             roof->kind == Role::bandwidth ? " (" + roof->operation + ")" : "",
-                                            roof->steadiness == Steadiness::at_least
+                                            roof->steadiness == Steadiness::at_least || roof->rate.n == 0
                                                 ? rate_text(*roof)
                                                 : with_interval(roof->rate, roof->unit())));
         text = fmt::format("{}: {}\n", device_text(p.device, p.roof_threads), join(items, ", "));

@@ -17,7 +17,7 @@ struct GivenPoint {
     Bytes bytes;
     Seconds seconds;
     std::string precision = "fp32";
-    std::string device = "cpu";
+    std::string device{};   ///< empty: the CPU, or the one device of a data sheet
     std::string threads{};  ///< empty: the most threads that the roofs were measured with
 };
 
@@ -35,6 +35,8 @@ std::vector<GivenPoint> parse_points(std::string_view text, const std::string& f
 /// The points placed under the ceilings of a calibration, one step each, in their order. Throws InputError without
 /// ceilings, and for a device that the calibration lacks.
 Study place_points(const std::vector<GivenPoint>& points, Results calibration);
+/// Under the roofs of a data sheet, or of the device of an estimate.
+Study place_points(std::vector<GivenPoint> points, const Target& target);
 
 /// One row for each point: where it lies, what binds, and what reaching the roof would save.
 DataTable points_table(const Study& study);

@@ -66,7 +66,7 @@ def audit_place(findings, run, study, calibration):
     devices = {made.device for made in study.made if made.kind == "compute"}
     if "cpu" not in devices:
         return
-    shown = json.loads(run("place", "--flops", POINT["flops"], "--bytes", "30MB", "--seconds", POINT["seconds"], "--calibration", calibration, "--json"))["points"][0]
+    shown = json.loads(run("place", "--flops", POINT["flops"], "--bytes", "30MB", "--seconds", POINT["seconds"], "--on", calibration, "--json"))["points"][0]
     roofs = study.roofs_at("cpu", 10**9)
     allowed = {"fp32": POINT["flops"] / roofs.compute["fp32"].median} | {level.name: POINT["bytes"] / level.best_rate for level in reversed(roofs.levels)}
     bound = max(allowed, key=allowed.get)

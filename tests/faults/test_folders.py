@@ -122,7 +122,7 @@ class Folders(unittest.TestCase):
         for folder in (run, cal):
             (folder / "checksums.csv").unlink()
         for words in (["export", "cal"], ["export", "run", "--format", "points"], ["compare", "run", "cal"], ["report", "run", "--brief"],
-                      ["place", "--flops", "1e9", "--seconds", "1", "--calibration", "cal"], ["whatif", "run", "--set", "fp32=2x"]):
+                      ["place", "--flops", "1e9", "--seconds", "1", "--on", "cal"], ["whatif", "run", "--set", "fp32=2x"]):
             self.assertIn("the run has not ended", self.roof(*words).stderr, words)
 
     # ------------------------------------------------------------------------------------------------ at once

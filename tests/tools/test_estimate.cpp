@@ -1,5 +1,7 @@
 // `roof estimate` on sheets and on this machine's calibration.
+#include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/reading/study.hpp"
@@ -248,7 +250,7 @@ TEST_CASE("an unknown machine or phase gives one line with the legal values")
         CHECK(std::count(said.err.begin(), said.err.end(), '\n') == 1);
         return said.err;
     };
-    CHECK_THAT(complaint({"estimate", "alexnet", "--batch", "1", "--on", "v10"}), Contains("did you mean 'v100'"));
+    CHECK_THAT(complaint({"estimate", "alexnet", "--batch", "1", "--on", "v1o0"}), Contains("did you mean 'v100'"));
     CHECK_THAT(complaint({"estimate", "alexnet", "--batch", "1", "--phase", "back"}), Contains("train, forward"));
     CHECK_THAT(complaint({"estimate"}), Contains("MODEL"));
     CHECK_THAT(complaint({"estimate", "alexnet"}), Contains("--batch"));
@@ -301,4 +303,59 @@ TEST_CASE("spec sheets are not listed as plans")
 {
     for (const std::string& name : built_in_plans()) CHECK_FALSE(name.starts_with("machines/"));
     CHECK_THROWS_AS(find_plan("machines/t4"), InputError);
+}
+
+TEST_CASE("several models on several machines are one page, one picture and one table")
+{
+    const Workbench bench;
+    const std::vector<std::string> words{"estimate", "alexnet,resnet18", "--batch", "256", "--on", "a100,t4"};
+    const auto with = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> all = words;
+        all.insert(all.end(), more.begin(), more.end());
+        return bench.roof(all);
+    };
+    const Said said = with({"--out", bench.path("page.html"), "--csv", bench.path("steps.csv")});
+    INFO(said.err);
+    REQUIRE(said.status == 0);
+    CHECK_THAT(said.out,
+               Contains("alexnet at batch 256 on a100 is compute-bound: ") && Contains("resnet18 at batch 256 on t4"));
+    const std::string page = read_file(bench.path("page.html"));
+    const auto count = [](const std::string& text, const std::string& part) {
+        std::size_t number = 0;
+        for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++number;
+        return number;
+    };
+    CHECK(count(page, "<svg ") == 3);                          // all, and each alone
+    CHECK(count(page, "class=\"roof mix\"") == 4 + 3 + 2);     // of memory and fp32, and the L2 of the A100 alone
+    CHECK(count(page, "class=\"roof\"") == 0);                 // solid roofs are measured
+    CHECK(count(page, "class=\"mark hollow s") == 8 + 3 * 2);  // the points, and two models in each legend
+    CHECK_THAT(page, !Contains("http://") || Contains("www.w3.org"));
+    const CsvTable table = parse_csv(read_file(bench.path("steps.csv")), "steps.csv");
+    REQUIRE(table.rows.size() == 4);
+    const auto cell = [&](std::size_t row, const char* column) { return table.rows[row][table.column(column)]; };
+    CHECK(cell(0, "machine") == "a100");
+    CHECK(cell(0, "roofs_known") == "spec");
+    CHECK(std::stod(cell(0, "ridge_flop_per_byte")) == Approx(19.5e12 / 1555e9));  // its data sheet
+    CHECK(std::stod(cell(1, "ridge_flop_per_byte")) == Approx(8.1e12 / 320e9));
+    CHECK(std::stod(cell(0, "intensity_flop_per_byte")) ==
+          Approx(std::stod(cell(0, "flops_of_all_layers")) / std::stod(cell(0, "compulsory_bytes"))));
+    REQUIRE(with({"--out", bench.path("all.svg")}).status == 0);
+    CHECK_THAT(read_file(bench.path("all.svg")),
+               Contains("a100 fp32, fma: 19.5 TFLOP/s") && Contains("t4 DRAM, load: 320 GB/s"));
+    CHECK_THAT(bench.roof({"estimate", "alexnet", "--batch", "1", "--out", "x.svg"}).err, Contains("need --on"));
+}
+
+TEST_CASE("the batch from which on compute binds is the first at which it does")
+{
+    const Workbench bench;
+    const auto said = [&](int batch) {
+        return bench.roof({"estimate", "alexnet", "--batch", std::to_string(batch), "--on", "a100"}).out;
+    };
+    const std::string text = said(4);
+    const std::string before = "From batch ";
+    REQUIRE_THAT(text, Contains("is memory-bound") && Contains(before));
+    const int from = std::stoi(text.substr(text.find(before) + before.size()));
+    CHECK(from > 4);
+    CHECK_THAT(said(from), Contains("is compute-bound"));
+    CHECK_THAT(said(from - 1), Contains("is memory-bound"));
 }

@@ -43,7 +43,7 @@ TEST_CASE("a file of points is placed under the calibration of a folder")
     const Workbench bench;
     measure_roofs(bench, {"--out", bench.path("there")});
     write_file(bench.path("points.csv"), "name,flops,bytes,seconds\nfirst,1e9,1e9,1\nsecond,1e9,,2\n");
-    const auto said = bench.roof({"place", bench.path("points.csv"), "--calibration", bench.path("there")});
+    const auto said = bench.roof({"place", bench.path("points.csv"), "--on", bench.path("there")});
     INFO(said.err);
     CHECK(said.status == 0);
     CHECK_THAT(said.out, Contains("first") && Contains("second"));
@@ -79,4 +79,26 @@ TEST_CASE("amounts may have a prefix and their unit, and a rate far above the ro
     CHECK_THAT(points({"--flops", "1", "--bytes", "3XB", "--seconds", "1"}).err, Contains("--bytes: '3XB'"));
     // 1e15 FLOP in 1 s at 100 GFLOP/s are 10,000 times the roof.
     CHECK_THAT(points({"--flops", "1e15", "--seconds", "1"}).out, Contains("10,000 times") && !Contains("100%"));
+}
+
+TEST_CASE("a point is placed under a data sheet, whose roofs are spec")
+{
+    const Workbench bench;
+    const std::vector<std::string> words{"place",     "--flops", "2e12", "--bytes", "30e9",
+                                         "--seconds", "1",       "--on", "a100"};
+    const auto with = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> all = words;
+        all.insert(all.end(), more.begin(), more.end());
+        return bench.roof(all);
+    };
+    const auto said = with({"--out", bench.path("page.html")});
+    INFO(said.err);
+    REQUIRE(said.status == 0);
+    CHECK_THAT(said.out, Contains("Roofs: the data sheet of a100-sxm4-40gb (spec).") && !Contains("measured"));
+    CHECK_THAT(read_file(bench.path("page.html")), Contains("class=\"roof mix\"") && !Contains("class=\"roof\""));
+    const auto document = nlohmann::json::parse(with({"--json", "--device", "cuda:0"}).out);
+    CHECK(document["roofs_known"] == "spec");
+    CHECK(document["points"][0]["attainable_s"] == Approx(2e12 / 19.5e12));  // 30e9 / 1555e9 is less
+    CHECK(document["points"][0]["binds"] == "fp32");
+    CHECK_THAT(with({"--device", "cpu"}).err, Contains("unknown device 'cpu'"));
 }

@@ -184,7 +184,7 @@ TEST_CASE("no sink shows foreign text raw, whichever field holds it")
              {"whatif", run, "--set", "batch=16", "--json"},
              {"compare", run, run},
              {"compare", run, run, "--json"},
-             {"place", bench.path("points.csv"), "--calibration", run},
+             {"place", bench.path("points.csv"), "--on", run},
              {"export", run},
              {"export", run, "--format", "points", "--out", out + "/points.csv"},
              {"export", run, "--format", "ert", "--out", out + "/roofline.json"},

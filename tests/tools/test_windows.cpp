@@ -27,8 +27,8 @@ TEST_CASE("no line of a command is wider than the window")
         {"report", "RUN"},
         {"check", "RUN"},
         {"whatif", "RUN", "--set", "fp32=2x"},
-        {"place", "--flops", "1e9", "--bytes", "1e8", "--seconds", "0.1", "--calibration", "CEILINGS"},
-        {"place", "--flops", "1e9", "--bytes", "1e8", "--seconds", "1e-9", "--calibration", "CEILINGS"},
+        {"place", "--flops", "1e9", "--bytes", "1e8", "--seconds", "0.1", "--on", "CEILINGS"},
+        {"place", "--flops", "1e9", "--bytes", "1e8", "--seconds", "1e-9", "--on", "CEILINGS"},
         {"estimate", "--study", "a"},
     }));
     Workbench bench;

@@ -147,11 +147,15 @@ Roofs roofs_to_export(const Study& study, const std::string& device)
     return roofs_of(study.ceilings, device);
 }
 
-std::string exported(const Study& study, std::string_view format, const std::string& device)
+std::vector<std::string> export_formats()
 {
-    static const std::vector<std::string> formats{
+    return {
         "csv",     "points",        "ert",        "likwid", "carm", "tracelens",
         "pytorch", "inference-sim", "prometheus", "digest", "atlas"};  // the last two: tools/roof/commands/export.cpp
+}
+
+std::string exported(const Study& study, std::string_view format, const std::string& device)
+{
     if (format == "csv") return to_csv(ceilings_table(study));
     if (format == "points") return to_csv(placements_table(study));
     if (format == "ert") return as_ert(study, device);
@@ -161,7 +165,7 @@ std::string exported(const Study& study, std::string_view format, const std::str
     if (format == "pytorch") return as_pytorch(study, device);
     if (format == "inference-sim") return as_inference_sim(study, device);
     if (format == "prometheus") return as_prometheus(study);
-    throw InputError("--format: " + unknown_word("format", format, formats));
+    throw InputError("--format: " + unknown_word("format", format, export_formats()));
 }
 
 }  // namespace roof::analysis

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace roof::analysis {
 
@@ -25,6 +26,7 @@ namespace roof::analysis {
 /// Throws InputError for an unknown format or device, and without the ceilings that
 /// the format needs.
 std::string exported(const Study& study, std::string_view format, const std::string& device);
+std::vector<std::string> export_formats();
 
 // As JSON, for programs (json.cpp).
 

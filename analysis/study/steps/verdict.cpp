@@ -158,6 +158,8 @@ std::string calibration_date(const Study& study)
 std::string calibration_line(const Study& study)
 {
     const std::vector<Ceiling>& all = study.ceilings.all;
+    if (study.ceilings.known() == Known::spec)
+        return "Roofs: the data sheet of " + study.calibration.machine.name + " (spec).";
     if (study.calibration.folder.empty())
         return all.empty() || all.front().times == 0
                    ? ""

@@ -223,7 +223,7 @@ def newest(machine: Dict[str, Any]) -> Optional[str]:
 @lru_cache(maxsize=None)
 def _roofs(folder: str) -> Any:
     """The roofs at the most threads, by the program's rule, and how good the calibration is."""
-    said = run_json("place", "--flops", "1", "--seconds", "1", "--calibration", folder, "--json")
+    said = run_json("place", "--flops", "1", "--seconds", "1", "--on", folder, "--json")
     return said["roofs"], said.get("quality") or ""
 
 

@@ -4,9 +4,11 @@
 #include "analysis/estimate/machine_estimate.hpp"
 #include "analysis/estimate/node_scaling.hpp"
 #include "analysis/estimate/recorded.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/precision.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -14,10 +16,14 @@
 #include "tools/roof/programs/python_package.hpp"
 #include "tools/roof/reading/study.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -46,6 +52,8 @@ struct EstimateOptions {
     std::string& nodes = parser.value("--nodes");
     std::string& per_node = parser.value("--per-node", "1");
     std::string& from = parser.value("--from");
+    std::string& out = parser.value("--out");
+    std::string& csv = parser.value("--csv");
     bool& json = parser.flag("--json");
 };
 
@@ -67,10 +75,10 @@ analysis::Sizes sizes_of(const EstimateOptions& options)
 }
 
 /// What `roof run` trains such a network with.
-model::Optimizer optimizer_of(const EstimateOptions& options)
+model::Optimizer optimizer_of(const EstimateOptions& options, const std::string& network)
 {
     if (!options.optimizer.empty()) return parse_enum<model::Optimizer>(options.optimizer);
-    return model::usual_tokens(options.model) > 0 ? model::Optimizer::adamw : model::Optimizer::sgd;
+    return model::usual_tokens(network) > 0 ? model::Optimizer::adamw : model::Optimizer::sgd;
 }
 
 /// Whether --algorithm is auto.
@@ -88,14 +96,15 @@ long long images_of(const EstimateOptions& options)
     return whole_number("--images", options.images, 1, std::numeric_limits<int>::max());
 }
 
-analysis::EstimateRequest request_of(const EstimateOptions& options, const std::string& batch)
+analysis::EstimateRequest request_of(const EstimateOptions& options, const std::string& network,
+                                     const std::string& batch)
 {
     analysis::EstimateRequest request;
-    request.model = options.model;
+    request.model = network;
     request.batch = whole_number("--batch", batch, 1, largest_batch);
     request.precision = parse_precision(options.precision);
     request.passes = parse_enum<analysis::Passes>(options.phase);
-    request.optimizer = optimizer_of(options);
+    request.optimizer = optimizer_of(options, network);
     request.by_fastest_algorithm = is_by_fastest(options.algorithm);
     if (!options.threads.empty()) request.threads = whole_number("--threads", options.threads, 1, most_roof_threads);
     request.devices = whole_number("--gpus", options.devices, 1, most_devices);
@@ -133,8 +142,9 @@ std::vector<analysis::RecordedEstimate> counted_by(const EstimateOptions& option
     if (options.model.empty()) return recorded_in(options);
     if (options.batch.empty()) throw InputError("estimate: --batch is required; 'roof help estimate' shows how");
     std::vector<analysis::EstimateRequest> requests;  // all are read before the first is answered
-    for (const std::string& batch : comma_list("--batch", options.batch))
-        requests.push_back(request_of(options, batch));
+    for (const std::string& network : comma_list("MODEL", options.model))
+        for (const std::string& batch : comma_list("--batch", options.batch))
+            requests.push_back(request_of(options, network, batch));
     std::vector<analysis::RecordedEstimate> all;
     for (const analysis::EstimateRequest& one : requests)
         all.push_back({analysis::estimate_model(analysis::network_of(one.model, one.sizes, one.optimizer, one.passes),
@@ -143,15 +153,53 @@ std::vector<analysis::RecordedEstimate> counted_by(const EstimateOptions& option
     return all;
 }
 
+/// What bounds each of them, and for a network that is counted here the batch at which that changes.
+std::vector<std::string> bound_sentences(const EstimateOptions& options, std::span<const analysis::Target> targets,
+                                         std::span<const analysis::MachineEstimate> estimates)
+{
+    std::vector<std::string> sentences;
+    std::map<std::pair<std::string, std::string>, std::optional<int>> changes;  // by model and machine
+    for (const analysis::MachineEstimate& one : estimates) {
+        sentences.push_back(analysis::bound_sentence(one));
+        if (options.model.empty() || !one.reason.empty()) continue;
+        const auto target = std::ranges::find(targets, one.machine, &analysis::Target::name);
+        const auto [change, is_new] = changes.try_emplace({one.request.model, one.machine});
+        if (is_new) change->second = analysis::compute_bound_from(*target, one.request, largest_batch);
+        sentences.back() +=
+            change->second ? fmt::format(" From batch {} on compute bounds it, below that memory.", *change->second)
+                           : fmt::format(" That is so at every batch to {}.", largest_batch);
+    }
+    return sentences;
+}
+
+/// --out FILE.html is a page, --out FILE.svg the picture of all machines; --csv has the table.
+void write_drawn(const EstimateOptions& options, const std::vector<analysis::Target>& targets,
+                 const std::vector<analysis::MachineEstimate>& estimates, const std::vector<std::string>& sentences)
+{
+    if (!options.csv.empty()) write_chosen_file(options.csv, analysis::to_csv(analysis::estimates_table(estimates)));
+    if (options.out.empty()) return;
+    if (!options.out.ends_with(".svg")) {
+        write_chosen_file(options.out, analysis::estimates_page(targets, estimates, sentences));
+        return;
+    }
+    const std::vector<analysis::Svg> pictures = analysis::estimates_pictures(targets, estimates);
+    if (pictures.empty()) throw InputError("estimate: none of these machines has roofs for this precision");
+    write_chosen_file(options.out, pictures.front().file(analysis::picture_style_sheet()));
+}
+
 int estimate_step(const EstimateOptions& options, Context& context)
 {
+    if (options.machines.empty() && !(options.out + options.csv).empty())
+        throw InputError("estimate: --out and --csv need --on, such as --on here,a100");
     nlohmann::json documents = nlohmann::json::array();
     const std::vector<analysis::RecordedEstimate> all = counted_by(options);
     const std::vector<analysis::Target> targets = targets_in(options, context);
+    std::vector<analysis::MachineEstimate> estimates;
     for (const auto& [model, request] : all) {
         std::vector<analysis::MachineEstimate> on_machines;
         for (const analysis::Target& target : targets)
             on_machines.push_back(analysis::estimate_on(target, request, model));
+        estimates.insert(estimates.end(), on_machines.begin(), on_machines.end());
         if (!options.json) {
             context.out << in_window(
                 options.machines.empty() ? analysis::to_text(model) : analysis::to_text(on_machines), context.terminal);
@@ -161,8 +209,12 @@ int estimate_step(const EstimateOptions& options, Context& context)
         if (!options.machines.empty()) documents.back()["machines"] = nlohmann::json::array();
         for (const auto& estimate : on_machines) documents.back()["machines"].push_back(analysis::to_json(estimate));
     }
+    const std::vector<std::string> sentences = bound_sentences(options, targets, estimates);
+    write_drawn(options, targets, estimates, sentences);
     if (options.json)
         print_json(context.out, documents.size() == 1 ? documents.front() : nlohmann::json{{"estimates", documents}});
+    else if (!sentences.empty())
+        context.out << in_window(join(sentences, "\n") + "\n", context.terminal);
     return 0;
 }
 
@@ -219,7 +271,7 @@ std::optional<int> estimate_in_package(const EstimateOptions& options)
 {
     constexpr int lacks_library = 69;  // of main() in tools/python/roof/commands/estimate.py
     const bool is_onnx = options.model.ends_with(model::network_ending);
-    if (!options.nodes.empty() ||
+    if (!options.nodes.empty() || options.model.find(',') != options.model.npos ||
         !(is_onnx ? !trains_here(options.model) : options.model.ends_with(model::config_ending)))
         return std::nullopt;
     try {

@@ -21,9 +21,9 @@ struct PlaceOptions {
     std::string& seconds = parser.value("--seconds");
     std::string& name = parser.value("--name", "point");
     std::string& precision = parser.value("--precision", "fp32");
-    std::string& device = parser.value("--device", "cpu");
+    std::string& device = parser.value("--device");
     std::string& threads = parser.value("--threads");
-    std::string& calibration = parser.value("--calibration");
+    std::string& on = parser.value("--on", "here");
     std::string& out = parser.value("--out");
     bool& json = parser.flag("--json");
 };
@@ -49,47 +49,61 @@ std::vector<analysis::GivenPoint> points_in(const PlaceOptions& options)
     return {point};
 }
 
-Results calibration_of(const PlaceOptions& options, Context& context)
+/// The newest calibration of this machine, or in a folder.
+Results calibration_of(const std::string& on, Context& context)
 {
-    const std::filesystem::path here = context.results / context.registry.machine().name;
-    const std::filesystem::path place = options.calibration.empty() ? here : std::filesystem::path(options.calibration);
-    const Machine* const machine = options.calibration.empty() ? &context.registry.machine() : nullptr;
+    const bool is_here = on == "here" && !std::filesystem::is_directory(on);
+    const std::filesystem::path place =
+        is_here ? context.results / context.registry.machine().name : std::filesystem::path(on);
     PassedOver over;
     const std::filesystem::path found =
-        std::filesystem::is_directory(place) ? find_calibration(place, {}, &over, nullptr, machine) : place;
-    const bool is_there = !found.empty() && std::filesystem::is_directory(found);
-    Results results = is_there ? read_results(found) : Results{.folder = place, .machine = {}, .plan = {}, .rows = {}};
+        std::filesystem::is_directory(place)
+            ? find_calibration(place, {}, &over, nullptr, is_here ? &context.registry.machine() : nullptr)
+            : "";
+    Results results =
+        found.empty() ? Results{.folder = place, .machine = {}, .plan = {}, .rows = {}} : read_results(found);
     analysis::note(over, results);
     report_damage(results, context);
-    if (is_there) return results;
-    throw InputError(options.calibration.empty()
-                         ? "place: this machine has no calibration yet; `roof calibrate` makes one, or --calibration "
-                           "names the folder of another"
-                         : "place: there is no calibration in '" + options.calibration + "'");
+    if (!found.empty()) return results;
+    throw InputError(is_here
+                         ? "place: this machine has no calibration yet; `roof calibrate` makes one, or --on names a "
+                           "folder with one or a data sheet, such as a100"
+                         : "place: there is no calibration in '" + on + "'");
+}
+
+analysis::Study placed(const PlaceOptions& options, Context& context)
+{
+    const std::vector<analysis::GivenPoint> points = points_in(options);
+    if (options.on == "here" || std::filesystem::is_directory(options.on))
+        return analysis::place_points(points, calibration_of(options.on, context));
+    return analysis::place_points(points, find_targets(options.on, context).front());
 }
 
 int place_them(const PlaceOptions& options, Context& context)
 {
-    const std::vector<analysis::GivenPoint> points = points_in(options);
-    const analysis::Study study = analysis::place_points(points, calibration_of(options, context));
+    const analysis::Study study = placed(options, context);
     if (!options.out.empty()) write_chosen_file(options.out, analysis::points_page(study));
     const analysis::DataTable table = analysis::points_table(study);
+    const bool is_spec = study.ceilings.known() == Known::spec;
     if (options.json) {
-        print_json(context.out,
-                   {{"machine", study.calibration.machine.name},
-                    {"calibration", study.calibration.folder.string()},
-                    {"quality", analysis::calibration_quality(study.ceilings.all, analysis::calibration_rows(study))},
-                    {"roofs", analysis::roofs_json(study.ceilings, study.calibration.machine)},
-                    {"points", analysis::to_json(table)}});
+        print_json(
+            context.out,
+            {{"machine", study.calibration.machine.name},
+             {"calibration", study.calibration.folder.string()},
+             {"roofs_known", name(study.ceilings.known())},
+             {"quality",
+              is_spec ? "" : analysis::calibration_quality(study.ceilings.all, analysis::calibration_rows(study))},
+             {"roofs", analysis::roofs_json(study.ceilings, study.calibration.machine)},
+             {"points", analysis::to_json(table)}});
         return 0;
     }
     const int width = context.terminal.width;
     print_calibration_line(study, width, context.out);
-    if (const std::string warning = analysis::calibration_warning(study); !warning.empty())
+    if (const std::string warning = is_spec ? "" : analysis::calibration_warning(study); !warning.empty())
         context.out << analysis::fitted_lines(warning + "\n", width);
     context.out << analysis::to_text(table, width) << '\n'
                 << analysis::terminal_roofline(study, context.terminal.columns, context.terminal.plain) << '\n'
-                << "Roofs, measured, with their 95% intervals:\n"
+                << (is_spec ? "Roofs, spec:\n" : "Roofs, measured, with their 95% intervals:\n")
                 << analysis::fitted_lines(analysis::roofs_over_points(study), width);
     if (!options.out.empty()) context.out << options.out << '\n';
     return 0;

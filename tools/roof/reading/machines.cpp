@@ -65,16 +65,6 @@ std::vector<Target> of_sheet(const MachineSheet& sheet, const std::string& word,
     return targets;
 }
 
-std::vector<std::string> sheet_names(const std::vector<MachineSheet>& sheets)
-{
-    std::vector<std::string> names{"here"};
-    for (const MachineSheet& sheet : sheets) {
-        names.push_back(sheet.name);
-        names.insert(names.end(), sheet.also.begin(), sheet.also.end());
-    }
-    return names;
-}
-
 }  // namespace
 
 std::vector<MachineSheet> built_in_sheets()
@@ -87,6 +77,16 @@ std::vector<MachineSheet> built_in_sheets()
         return all;
     }();
     return sheets;
+}
+
+std::vector<std::string> machine_names()
+{
+    std::vector<std::string> names{"here"};
+    for (const MachineSheet& sheet : built_in_sheets()) {
+        names.push_back(sheet.name);
+        names.insert(names.end(), sheet.also.begin(), sheet.also.end());
+    }
+    return names;
 }
 
 std::vector<Target> find_targets(const std::string& word, Context& context)
@@ -104,7 +104,7 @@ std::vector<Target> find_targets(const std::string& word, Context& context)
     if (sheet != sheets.end()) return of_sheet(*sheet, word, context);
     if (here) throw InputError("--on here: this machine has no calibration yet; `roof calibrate` makes one");
     throw InputError(fmt::format("--on: there is no calibration in '{}'; {}", printable(word),
-                                 unknown_word("machine", word, sheet_names(sheets))));
+                                 unknown_word("machine", word, machine_names())));
 }
 
 }  // namespace roof

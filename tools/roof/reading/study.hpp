@@ -70,6 +70,9 @@ std::string predictions_text(const analysis::Study& study, int columns);
 /// The built-in sheets, sorted by name.
 std::vector<analysis::MachineSheet> built_in_sheets();
 
+/// The values of --on but for folders: `here`, and the names of the sheets.
+std::vector<std::string> machine_names();
+
 /// The targets named by a value of --on: `here`, this machine; a results folder with a calibration; or the name of a
 /// sheet. If a device has both, the measured target comes first. Tells damage. Throws InputError that lists the sheets.
 std::vector<analysis::Target> find_targets(const std::string& word, Context& context);

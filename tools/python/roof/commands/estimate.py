@@ -15,7 +15,7 @@ from roof.program import program
 LACKS_LIBRARY = 69  #: the exit status for which the program reads the file itself, without PyTorch
 LARGEST = {"--batch": 65536, "--tokens": 1 << 24, "--size": 1 << 24}
 PHASES = ("train", "forward", "prefill", "decode")
-PASSED_ON = ("on", "gpus", "link", "images")  #: options that only the program reads
+PASSED_ON = ("on", "gpus", "link", "images", "out", "csv")  #: options that only the program reads
 
 
 def options(arguments: List[str]) -> argparse.Namespace:
