@@ -8,6 +8,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 using namespace roof;
 using tests::Workbench;
 
@@ -42,11 +44,44 @@ TEST_CASE("help is printed by command and by option, even if other options are m
     const Workbench bench;
     const std::string page(help_of("run"));
     CHECK(bench.roof({"help", "run"}).out == page);
-    CHECK(bench.roof({"run", "--help"}).out == page);
-    CHECK(bench.roof({"run", "tinynet", "-h"}).out == page);
+    CHECK(bench.roof({"run", "--help"}).out == short_help("run", {}));
+    CHECK(bench.roof({"run", "tinynet", "-h"}).out == short_help("run", {}));
     CHECK(bench.roof({"run", "--help"}).status == 0);
-    CHECK(bench.roof({}).out == overview());
-    CHECK(bench.roof({"--help"}).out == overview());
+    CHECK(bench.roof({"help"}).out == overview());
+    CHECK(bench.roof({}).out == overview(false));
+    CHECK(bench.roof({"--help"}).out == overview(false));
+}
+
+TEST_CASE("the help of each command by --help is one screen: its forms, ten options and three examples at most")
+{
+    constexpr std::size_t columns = 80, rows = 25;
+    for (const Command& command : commands) {
+        const std::string text =
+            short_help(command.name, {.live = true, .columns = columns, .width = columns, .plain = true});
+        INFO(text);
+        const std::vector<std::string> lines = split(text, '\n');
+        CHECK(lines.size() <= rows);
+        CHECK_THAT(lines.front(), Catch::StartsWith("    roof " + std::string(command.name)));
+        for (const std::string& line : lines)  // examples stay whole
+            CHECK((line.starts_with("    roof ") || analysis::display_columns(line) <= columns));
+        CHECK(std::ranges::count_if(lines, [](const std::string& line) { return line.starts_with("    --"); }) <= 10);
+        const std::string page = help_of(command.name);
+        const std::string first = "\n" + split(page.substr(page.find("## Examples\n\n") + 13), '\n')[0] + "\n";
+        CHECK_THAT(text, Catch::Contains(first) && Catch::Contains("`roof help " + std::string(command.name) + "`"));
+    }
+    CHECK(split(overview(false), '\n').size() <= 40);
+}
+
+TEST_CASE("words of other programs are understood for a precision and a device")
+{
+    OptionParser parser("any");
+    const std::string& precision = parser.value("--precision");
+    const std::string& device = parser.value("--device");
+    const std::string& name = parser.value("--name");
+    parser.parse({"--precision", "float32,bfloat16,double,tf32", "--device", "cuda:1,cuda", "--name", "half"});
+    CHECK(precision == "fp32,bf16,fp64,tf32");
+    CHECK(device == "gpu:1,gpu:0");
+    CHECK(name == "half");
 }
 
 TEST_CASE("the version names the revision")

@@ -80,14 +80,15 @@ int dispatch(const Arguments& arguments, const Environment& environment)
     }
     if (first == "--help" || first == "-h" || first == "help") {
         const bool of_all = rest.empty() || rest.front() == "help";
-        environment.out << fitted_help(of_all ? overview() : help_of(find_command(rest.front()).name),
-                                       environment.terminal);
+        const std::string page =
+            of_all ? overview(first == "help" && !arguments.empty()) : help_of(find_command(rest.front()).name);
+        environment.out << fitted_help(page, environment.terminal);
         return 0;
     }
     if (first == "rank") return run_as_rank(environment);
     const Command& command = find_command(first);
     if (asks_for_help(rest)) {
-        environment.out << fitted_help(help_of(command.name), environment.terminal);
+        environment.out << short_help(command.name, environment.terminal);
         return 0;
     }
     return run_command(command, rest, arguments, environment);
@@ -112,6 +113,38 @@ bool continues(std::string_view line, std::string_view before)
     const std::size_t indent = indent_of(line);
     if (indent == 0) return indent_of(before) == 0;
     return indent > 4 && indent == description_in(before) && line.find("  ", indent) == std::string_view::npos;
+}
+
+/// The lines of a page; those of a paragraph are one, and those of an option's description.
+std::vector<std::string> whole_lines(const std::string& page)
+{
+    std::vector<std::string> lines;
+    for (const std::string& line : split(std::string_view(page).substr(0, page.size() - 1), '\n')) {
+        if (!lines.empty() && continues(line, lines.back()))
+            lines.back() += " " + line.substr(indent_of(line));
+        else
+            lines.push_back(line);
+    }
+    return lines;
+}
+
+/// "roof run MODEL --batch N [options]" of a form with each of them in brackets.
+std::string without_options(const std::string& form)
+{
+    const std::size_t first = form.find(" [--"), program = form.find(" -- ");
+    if (first == form.npos) return form;
+    return form.substr(0, first) + " [options]" + (program == form.npos ? "" : form.substr(program));
+}
+
+/// An option's description as far as there is room, and its usual value if there is some more.
+std::string one_line(const std::string& option, std::size_t width)
+{
+    const std::size_t usual = option.ends_with(']') ? option.rfind("  [") : option.npos;
+    std::string text(trim(option.substr(0, usual)));
+    const std::string value = usual == option.npos ? "" : " " + std::string(trim(option.substr(usual)));
+    if (text.size() + value.size() + 4 <= width) return "    " + text + value + "\n";
+    if (text.size() + 4 > width) text = text.substr(0, text.rfind(' ', width - 8)) + " ...";
+    return "    " + text + "\n";
 }
 
 }  // namespace
@@ -165,14 +198,8 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
 std::string fitted_help(const std::string& page, const Terminal& terminal)
 {
     if (terminal.width <= 0) return page;
-    const std::string shown = terminal.plain ? in_ascii(page) : page;  // its signs may be longer
-    std::vector<std::string> lines;
-    for (const std::string& line : split(std::string_view(shown).substr(0, shown.size() - 1), '\n')) {
-        if (!lines.empty() && continues(line, lines.back()))
-            lines.back() += " " + line.substr(indent_of(line));
-        else
-            lines.push_back(line);
-    }
+    const std::vector<std::string> lines =
+        whole_lines(terminal.plain ? in_ascii(page) : page);  // its signs may be longer
     std::string text;
     bool is_example = false;
     for (const std::string& line : lines) {
@@ -183,14 +210,48 @@ std::string fitted_help(const std::string& page, const Terminal& terminal)
     return text;
 }
 
-std::string overview()
+std::string short_help(std::string_view command, const Terminal& terminal)
+{
+    constexpr std::size_t most_forms = 3, most_options = 10, most_examples = 3, usual_width = 100;
+    const std::size_t width = terminal.width > 0 ? static_cast<std::size_t>(terminal.width) : usual_width;
+    const std::string page = help_of(command);
+    std::vector<std::string> forms, options, examples;
+    std::string sentence, part;
+    for (const std::string& line : whole_lines(terminal.plain ? in_ascii(page) : page)) {
+        const bool is_entry = indent_of(line) == 4;
+        if (line.starts_with('#'))
+            part = line;
+        else if (part == "## Options" && is_entry)
+            options.push_back(line);
+        else if (part == "## Examples" && is_entry)
+            examples.push_back(line);
+        else if (part.starts_with("# ") && sentence.empty() && is_entry)
+            forms.push_back(line);
+        else if (part.starts_with("# ") && sentence.empty() && indent_of(line) > 4)
+            forms.back() += line.substr(indent_of(line) - 1);
+        else if (part.starts_with("# ") && sentence.empty() && !line.empty())
+            sentence = line.substr(0, line.find(". "));
+    }
+    std::string text;
+    for (std::size_t i = 0; i < std::min(forms.size(), most_forms); ++i)
+        text += in_window(without_options(forms[i]) + "\n", terminal);
+    text += "\n" + in_window(sentence + (sentence.ends_with('.') ? "\n\n" : ".\n\n"), terminal);
+    for (std::size_t i = 0; i < std::min(options.size(), most_options); ++i) text += one_line(options[i], width);
+    text += "\n";
+    for (std::size_t i = 0; i < std::min(examples.size(), most_examples); ++i) text += examples[i] + "\n";
+    return text + fmt::format("\n`roof help {}` has all {} options and explains them.\n", command, options.size());
+}
+
+std::string overview(bool is_whole)
 {
     std::string text = help_of("roof");
+    if (!is_whole) text.erase(text.find("\n## Output"));
     text += "\n## Commands\n\n";
     for (const Command& command : commands) text += fmt::format("    {:10} {}\n", command.name, command.summary);
     return text +
-           "\n`roof help COMMAND` explains each with examples; `-o` is short for `--out`; `roof --version` or "
-           "`-V`\nprints the version of this binary.\n";
+           "\n`roof COMMAND --help` is one screen, `roof help COMMAND` its whole page, `roof help` where results are "
+           "kept; "
+           "`-o` is short for `--out`; `roof --version` or `-V` prints the version.\n";
 }
 
 std::string help_of(std::string_view command)

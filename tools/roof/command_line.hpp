@@ -16,8 +16,11 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
 
 // The help: the Markdown files in tools/roof/help, compiled into the binary.
 
-/// help/roof.md followed by the table of the commands.
-std::string overview();
+/// help/roof.md, of which a short one has the beginning, followed by the table of the commands.
+std::string overview(bool is_whole = true);
+
+/// One screen of help/<command>.md: its forms, first sentence, first ten options in a line each, and three examples.
+std::string short_help(std::string_view command, const Terminal& terminal);
 
 /// help/<command>.md. Throws std::logic_error if there is none.
 std::string help_of(std::string_view command);
