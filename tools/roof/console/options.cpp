@@ -11,6 +11,34 @@
 #include <utility>
 
 namespace roof {
+namespace {
+
+/// Words of other programs for a value of an option. The first is its beginning, such as that of "cuda:1", or the whole of it.
+struct Alias {
+    std::string_view option, theirs, ours;
+};
+constexpr Alias aliases[] = {
+    {"--precision", "float64", "fp64"}, {"--precision", "double", "fp64"},   {"--precision", "float32", "fp32"},
+    {"--precision", "float", "fp32"},   {"--precision", "single", "fp32"},   {"--precision", "float16", "fp16"},
+    {"--precision", "half", "fp16"},    {"--precision", "bfloat16", "bf16"}, {"--precision", "tensorfloat32", "tf32"},
+    {"--device", "cuda:", "gpu:"},      {"--device", "cuda", "gpu:0"},
+};
+
+/// Each of the values between commas in our words.
+std::string in_our_words(const std::string& option, const std::string& text)
+{
+    std::vector<std::string> values = split(text, ',');
+    for (std::string& value : values)
+        for (const auto& [of, theirs, ours] : aliases) {
+            const bool is_beginning = theirs.ends_with(':');
+            if (of != option || (is_beginning ? !value.starts_with(theirs) : value != theirs)) continue;
+            value.replace(0, theirs.size(), ours);
+            break;
+        }
+    return join(values, ",");
+}
+
+}  // namespace
 
 struct OptionParser::Parser {
     CLI::App app;
@@ -20,7 +48,8 @@ struct OptionParser::Parser {
 
     CLI::Option* add(const std::string& name, const std::string& usual)
     {
-        return app.add_option(name == "--out" ? "-o,--out" : name, values.emplace_back(usual));
+        return app.add_option(name == "--out" ? "-o,--out" : name, values.emplace_back(usual))
+            ->transform([name](std::string text) { return in_our_words(name, text); });
     }
 };
 
