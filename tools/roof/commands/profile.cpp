@@ -202,7 +202,7 @@ CountedProgram run_on_cpu(const ProfileOptions& options, const fs::path& folder,
     const std::string name = name_of(options.program);
     if (options.simulate || (!counts && !options.time_only && missing.empty()))
         return simulate_program(options.program, name, folder, simulated_caches(context.registry.machine()),
-                                context.clock, context.err);
+                                context.clock, context.err, context.messages.live);
     const RunCounted go = [&](std::string& problem) { return run_child(options.program, {}, problem); };
     CountedProgram counted = count_program(context.registry, folder, name, context.clock, go);
     if (!counts && !options.time_only) counted.row.remarks += "; not simulated: " + missing;

@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -51,11 +52,12 @@ class HeldSignals {
     HeldSignals& operator=(const HeldSignals&) = delete;
 
     const posix_spawnattr_t* attributes() const { return &attributes_; }
+    /// As if a child had changed after a second without a signal.
     siginfo_t next() const
     {
+        constexpr timespec second{1, 0};
         siginfo_t signal{};
-        while (sigwaitinfo(&held_, &signal) < 0 && errno == EINTR) {
-        }
+        if (sigtimedwait(&held_, &signal, &second) < 0) signal.si_signo = SIGCHLD;
         return signal;
     }
 
@@ -73,11 +75,13 @@ bool is_forwarded(const siginfo_t& signal)
 }
 
 /// `children` get the signals meanwhile: processes that nobody has waited for.
-int wait_for(pid_t child, const HeldSignals& signals, std::span<const pid_t> children)
+int wait_for(pid_t child, const HeldSignals& signals, std::span<const pid_t> children,
+             const std::function<void()>& meanwhile = {})
 {
     int status = 0;
     while (::waitpid(child, &status, WNOHANG) == 0) {
         const siginfo_t signal = signals.next();
+        if (meanwhile) meanwhile();
         if (!is_forwarded(signal)) continue;
         for (const pid_t one : children) ::kill(one, signal.si_signo);
     }
@@ -85,12 +89,12 @@ int wait_for(pid_t child, const HeldSignals& signals, std::span<const pid_t> chi
 }
 
 int run(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
-        const posix_spawn_file_actions_t* actions, std::string& problem)
+        const posix_spawn_file_actions_t* actions, std::string& problem, const std::function<void()>& meanwhile = {})
 {
     const HeldSignals signals;
     pid_t child = 0;
     const int error = start_process(child, words, variables, actions, signals.attributes());
-    if (error == 0) return wait_for(child, signals, std::span(&child, 1));
+    if (error == 0) return wait_for(child, signals, std::span(&child, 1), meanwhile);
     problem = "cannot run '" + words.front() + "': " + std::strerror(error);
     return error == ENOENT ? not_found : not_runnable;
 }
@@ -104,7 +108,7 @@ int run_child(const std::vector<std::string>& words, const std::map<std::string,
 }
 
 int run_again(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
-              std::string& problem)
+              std::string& problem, const std::function<void()>& meanwhile)
 {
     constexpr const char* nothing = "/dev/null";
     posix_spawn_file_actions_t actions;
@@ -113,7 +117,7 @@ int run_again(const std::vector<std::string>& words, const std::map<std::string,
         posix_spawn_file_actions_addopen(&actions, stream, nothing, O_WRONLY, 0);
     if (::lseek(STDIN_FILENO, 0, SEEK_SET) != 0)  // no file that can be read again
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, nothing, O_RDONLY, 0);
-    const int status = run(words, variables, &actions, problem);
+    const int status = run(words, variables, &actions, problem, meanwhile);
     posix_spawn_file_actions_destroy(&actions);
     return status;
 }

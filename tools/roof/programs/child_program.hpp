@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@ int run_child(const std::vector<std::string>& words, const std::map<std::string,
               std::string& problem);
 
 /// The same for a program that ran already: its output is dropped. It reads our standard input again if that is a file, else nothing.
+/// `meanwhile` is called each second.
 int run_again(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
-              std::string& problem);
+              std::string& problem, const std::function<void()>& meanwhile = {});
 
 /// A program whose standard output and error go into a file.
 struct ChildProgram {

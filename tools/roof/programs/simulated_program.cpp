@@ -5,6 +5,7 @@
 #include "ert/base/text.hpp"
 #include "ert/base/words.hpp"
 #include "ert/recording/record_files.hpp"
+#include "tools/roof/console/terminal.hpp"
 #include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/programs/scratch.hpp"
 
@@ -12,6 +13,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 namespace roof {
@@ -46,7 +48,26 @@ struct Program {
     const std::vector<std::string>& words;
     std::map<std::string, std::string> variables;
     const Clock& clock;
+    std::ostream& say;
+    bool is_live;  ///< `say` is a terminal
 };
+
+/// Runs words silently, and says for how long already: on a terminal in one line, else once a minute.
+int run_silently(const Program& program, const std::vector<std::string>& words, const std::string& what,
+                 std::string& problem)
+{
+    const Seconds begin = program.clock(), often{program.is_live ? 1.0 : 60.0};
+    Seconds told;
+    const int status = run_again(words, program.variables, problem, [&] {
+        const Seconds passed = program.clock() - begin;
+        if (passed - told < often) return;
+        told = passed;
+        program.say << (program.is_live ? erase_line : "") << what << ": " << format_duration(std::round(passed.value))
+                    << (program.is_live ? "" : "\n") << std::flush;
+    });
+    if (program.is_live) program.say << erase_line << std::flush;
+    return status;
+}
 
 void remark(Measurement& row, const std::string& sentence)
 {
@@ -89,7 +110,7 @@ std::vector<SampledPlace> run_sampled(const Program& program, Sampler& sampler, 
     std::string problem;
     sampler.start();
     const Seconds begin = program.clock();
-    const int status = run_again(program.words, program.variables, problem);
+    const int status = run_silently(program, program.words, "sampled run", problem);
     const Seconds sampled = program.clock() - begin;
     sampler.stop();
     if (status != 0) throw Unsupported(fmt::format("the sampled run ended with status {}", status));
@@ -107,7 +128,8 @@ std::vector<analysis::ExecutedFunction> run_executed(const Program& program, con
                                                      const fs::path& scratch)
 {
     std::string problem;
-    const int status = run_again(under_callgrind(program.words, caches, scratch), program.variables, problem);
+    const int status =
+        run_silently(program, under_callgrind(program.words, caches, scratch), "under valgrind", problem);
     if (!problem.empty()) throw Unsupported(problem);
     if (const std::string unknown = unknown_instruction(scratch); !unknown.empty()) throw Unsupported(unknown);
     if (status != 0) throw Unsupported(fmt::format("under valgrind the program ended with status {}", status));
@@ -211,12 +233,12 @@ std::string missing_simulation()
 }
 
 CountedProgram simulate_program(const std::vector<std::string>& words, const std::string& name, const fs::path& folder,
-                                const SimulatedCaches& caches, const Clock& clock, std::ostream& say)
+                                const SimulatedCaches& caches, const Clock& clock, std::ostream& say, bool is_live)
 {
     CountedProgram counted{program_row(name, "cpu",
                                        "The wall time of an undisturbed run; FLOPs of the instructions that valgrind "
                                        "ran, and lines of data between simulated caches and memory.")};
-    const Program program{words, variables_of_same_code(), clock};
+    const Program program{words, variables_of_same_code(), clock, say, is_live};
     const Scratch scratch;  // before the run, which may take hours
     bool is_of_one_thread = run_timed(program, counted);
     if (!counted.problem.empty()) return counted;
