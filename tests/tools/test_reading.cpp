@@ -79,6 +79,17 @@ TEST_CASE("without a folder the newest run is reported")
     CHECK_THAT(bench.roof({"report"}).out, Catch::Contains("results/a/2026-01-02/report.html"));
     RunDirectory(bench.folder / "results/a/2026-01-03", "stopped before its first row", fakes::fake_machine()).close();
     CHECK_THAT(bench.roof({"report"}).out, Catch::Contains("results/a/2026-01-02/report.html"));
+    RunDirectory failed(bench.folder / "results/a/2026-01-04", "its one row failed", fakes::fake_machine());
+    Measurement row;
+    row.bench = "train";
+    row.device = "cpu";
+    row.point.set("model", "tinynet");
+    row.status = Status::failed;
+    row.reason = "made";
+    row.started = "2099-01-04T00:00:00Z";
+    failed.append(row);
+    failed.close();
+    CHECK_THAT(bench.roof({"report"}).out, Catch::Contains("results/a/2026-01-02/report.html"));
     const std::string other = bench.path("results/b/2026-01-01");
     CHECK_THAT(bench.roof({"report", other, bench.path("results/a/2026-01-02")}).out,
                Catch::Contains(other + "/report.html"));

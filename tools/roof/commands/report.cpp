@@ -91,11 +91,13 @@ void write_extras(const ReportOptions& options, const std::vector<analysis::Stud
                 << (reason.empty() ? ", as SVG, PNG and PDF\n" : ", as SVG; no PNG or PDF: " + reason + "\n");
 }
 
+/// Whether none of its rows is ok. A run that cannot be read has one: it is named when it is read.
 bool has_measured_nothing(const Neighbour& run)
 try {
-    return has_no_row(run.place) || measured_nothing(read_rows(run.place));
+    return has_no_row(run.place) ||
+           std::ranges::none_of(read_rows(run.place), [](const Measurement& row) { return row.status == Status::ok; });
 } catch (const Error&) {
-    return false;  // it is named when it is read
+    return false;
 }
 
 /// The newest run of all that measured something. Throws InputError without one.
