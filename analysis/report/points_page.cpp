@@ -97,11 +97,10 @@ bool has_one_batch(std::span<const MachineEstimate> estimates)
     return std::ranges::all_of(estimates, [&](E e) { return e.request.batch == estimates.front().request.batch; });
 }
 
-/// Colour is the model, shape the machine; hollow, since nobody measured the point. A line joins the batches.
+/// Colour is the model, shape the machine; hollow, since nobody measured the point. A line joins the batches, of which the first and the last have a name.
 void add_estimates(Figure& figure, std::span<const Target> targets, std::span<const MachineEstimate> estimates)
 {
     constexpr std::array shapes{Shape::circle, Shape::square, Shape::triangle, Shape::diamond, Shape::cross};
-    constexpr std::size_t most_named = 12;
     std::vector<std::string> models;
     std::map<std::pair<std::string, std::string>, Curve> curves;
     for (E e : estimates) {
@@ -122,11 +121,13 @@ void add_estimates(Figure& figure, std::span<const Target> targets, std::span<co
              .look = fmt::format("hollow s{}", series),
              .radius = 6,
              .name = e.request.model + (has_one_batch(estimates) ? "" : fmt::format(" b{}", e.request.batch)),
-             .rank = estimates.size() <= most_named ? 0 : static_cast<int>(figure.marks.size()),
+             .rank = 0,
              .title = bound_sentence(e)});
     }
-    for (auto& [of, curve] : curves)
+    for (auto& [of, curve] : curves) {
+        for (std::size_t i = 1; i + 1 < curve.marks.size(); ++i) figure.marks[curve.marks[i]].rank = -1;  // no name
         if (curve.marks.size() > 1) figure.curves.push_back(std::move(curve));
+    }
     for (std::size_t i = 0; i < models.size(); ++i)
         figure.legend.push_back({Shape::circle, fmt::format("hollow s{}", i % 8), models[i] + ", by estimate"});
     for (std::size_t i = 0; targets.size() > 1 && i < targets.size(); ++i)
@@ -145,7 +146,7 @@ std::optional<Figure> estimates_figure(std::span<const Target> targets, std::spa
     std::vector<std::string> machines;
     for (const Target& target : targets) {
         const Ceilings drawn = drawn_ceilings(target, traits(asked.precision).name, targets.size() == 1);
-        const Roofs roofs = roofs_of(drawn, target.device);
+        const Roofs roofs = roofs_of(drawn, target.device, asked.threads > 0 ? asked.threads : -1);
         Figure own = roofs_figure("Rooflines and steps by estimate", roofs, frame, &target.machine);
         for (RoofLine& roof : own.roofs) {
             roof.owner = target.name;
