@@ -61,6 +61,15 @@ TEST_CASE("the completion has every command and every option of it, and the valu
     CHECK(words_after(bench, {"run", "tinynet", "--precision", "bf"}) == "bf16\n");
     CHECK(words_after(bench, {"run", "tinynet", "--device", ""}) == "cpu\n");
     CHECK(words_after(bench, {"run", "tinynet", "--out", ""}).empty());
+    CHECK(words_after(bench, {"estimate", "alexnet", "--on", "a100"}) ==
+          "a100-pcie-40gb\na100-pcie-80gb\na100-sxm4-40gb\na100\na100-sxm4-80gb\n");
+    CHECK(words_after(bench, {"estimate", "alexnet", "--phase", "de"}) == "decode\n");
+    CHECK(words_after(bench, {"export", "run", "--format", "t"}) == "tracelens\n");
+    CHECK(words_after(bench, {"fleet", "h"}) == "history\n");
+    CHECK(words_after(bench, {"fleet", "script", "s"}) == "script\nslurm\n");
+    CHECK(words_after(bench, {"list", "c"}) == "counters\n");
+    CHECK_THAT(words_after(bench, {"calibrate", "--plan", "cal"}), Catch::Contains("calibrate/cpu\n"));
+    CHECK(words_after(bench, {"health", "--prolog", ""}) == "slurm\n");
     CHECK(words_after(bench, {"unknown", ""}).empty());
 }
 

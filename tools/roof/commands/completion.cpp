@@ -1,7 +1,9 @@
 // `roof completion`: a script that lets a shell complete command lines of roof. It asks `roof completion words`, so that it has the models,
 // plans, devices and runs of the moment.
+#include "analysis/study/exports/export.hpp"
 #include "ert/base/names.hpp"
 #include "ert/base/precision.hpp"
+#include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/terminal.hpp"
 #include "tools/roof/reading/study.hpp"
@@ -43,16 +45,40 @@ complete -c roof -n __fish_use_subcommand -f
 complete -c roof -a '(set -l line (commandline -opc) (commandline -ct); roof completion words -- $line[2..-1] 2> /dev/null)'
 )"}}};
 
+/// Values that no other table has, with blanks between them.
+struct KnownValues {
+    std::string_view command, word, values;
+};
+constexpr KnownValues known_values[] = {
+    {"list", "KIND", "models benches plans devices counters"},
+    {"fleet", "DIR", "script retest history compare slurm pbs kubernetes parallel"},
+    {"atlas", "DIR", "add"},
+    {"fleet", "--device", "cpu gpu cpu,gpu"},
+    {"health", "--device", "cpu gpu cpu,gpu"},
+    {"health", "--prolog", "slurm"},
+    {"estimate", "--algorithm", "direct auto"},
+    {"estimate", "--link", "nvlink pcie"},
+    {"estimate", "--phase", "train forward prefill decode"},
+    {"estimate", "--optimizer", "sgd adamw"},
+    {"profile", "--metrics", "usual traffic shared scalar tensor rare all"},
+};
+
 /// The known values of an option or argument; none where it takes a file or a number.
-std::vector<std::string> values_of(std::string_view word, const Context& context)
+std::vector<std::string> values_of(std::string_view command, std::string_view word, const Context& context)
 {
     std::vector<std::string> values;
+    for (const KnownValues& known : known_values)
+        if (known.command == command && known.word == word) values = split(known.values, ' ');
+    if (command == "run" && word.starts_with("--")) values = trained_values(context.registry, word);
     if (word == "MODEL") values = trained_models(context.registry);
-    if (word == "PLAN") values = built_in_plans();
-    if (word == "KIND") values = {"models", "benches", "plans", "devices"};
+    if (word == "PLAN" || word == "--plan") values = built_in_plans();
     if (word == "SHELL") values = names_in(shells);
-    if (word == "--precision") values = names_in(precision_table);
-    if (word == "--device") {
+    if (word == "--on") values = machine_names();
+    if (word == "--format") values = analysis::export_formats();
+    if (word == "--without")
+        for (const auto& bench : context.registry.benches()) values.push_back(bench->name());
+    if (word == "--precision" && values.empty()) values = names_in(precision_table);
+    if (word == "--device" && values.empty()) {
         context.registry.open_all();
         values = names_in(context.registry.machine().devices);
     }
@@ -78,8 +104,8 @@ std::vector<std::string> next_words(const std::vector<std::string>& line, const 
     const bool is_option = line.back().starts_with('-');
     if (is_option) words.emplace_back("--help");
     for (const DeclaredWord& word : parser.declared()) {
-        if (word.takes_value && word.name == line[line.size() - 2]) return values_of(word.name, context);
-        if (word.is_argument && !is_option) words = values_of(word.name, context);
+        if (word.takes_value && word.name == line[line.size() - 2]) return values_of(command->name, word.name, context);
+        if (word.is_argument && !is_option) words = values_of(command->name, word.name, context);
         if (!word.is_argument && is_option) words.push_back(word.name);
     }
     return words;

@@ -101,17 +101,23 @@ Plan find_plan(const std::string& file_or_name)
                                  unknown_word("built-in plan", file_or_name, built_in_plans())));
 }
 
+std::vector<std::string> trained_values(const BenchRegistry& registry, std::string_view option)
+{
+    std::vector<std::string> values;
+    for (const auto& bench : registry.benches()) {
+        const std::vector<Axis> axes = bench->axes(registry.machine());
+        if (std::ranges::find(axes, "model", &Axis::name) == axes.end()) continue;
+        for (const Axis& axis : axes)
+            for (const std::string& value : axis.allowed)
+                if (option_of(axis.name) == option && std::ranges::find(values, value) == values.end())
+                    values.push_back(value);
+    }
+    return values;
+}
+
 std::vector<std::string> trained_models(const BenchRegistry& registry)
 {
-    std::vector<std::string> models;
-    for (const auto& bench : registry.benches()) {
-        for (const Axis& axis : bench->axes(registry.machine())) {
-            if (axis.name != "model") continue;
-            for (const std::string& model : axis.allowed)
-                if (std::ranges::find(models, model) == models.end()) models.push_back(model);
-        }
-    }
-    return models;
+    return trained_values(registry, option_of("model"));
 }
 
 std::string option_of(std::string_view axis)
