@@ -21,6 +21,7 @@ Communicator::Communicator(std::shared_ptr<const Nccl> library, const std::vecto
     UniqueId id;
     library_->call("ncclGetUniqueId", &id);
     const int count = static_cast<int>(devices.size());
+    ranks_.reserve(devices.size());  // up to 2.17 NCCL keeps the place of a communicator until the group's end
     library_->grouped([&] {
         for (int rank = 0; rank < count; ++rank) {
             const CurrentDevice current(DeviceId{devices[static_cast<std::size_t>(rank)]});

@@ -6,6 +6,8 @@
 #include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/theory.hpp"
 
+#include <cuda.h>
+
 #include <algorithm>
 #include <array>
 
@@ -77,14 +79,35 @@ void describe_or_report(DeviceId id, const Nvml* nvml, Machine& machine)
     }
 }
 
+/// Of CUDA's release notes: the oldest that runs what this runtime is of.
+constexpr const char* least_driver = CUDART_VERSION >= 13000 ? "580" : "525";
+
 Capability absence(cudaError_t status)
 {
     const bool no_driver = status == cudaErrorInsufficientDriver || status == cudaErrorStubLibrary;
     const std::string what = no_driver ? "no NVIDIA driver, or one older than this CUDA runtime" : "no GPU was found";
     const std::string remedy = no_driver
-                                   ? "install an NVIDIA driver for CUDA " + version_text(CUDART_VERSION) + " or newer"
+                                   ? "install an NVIDIA driver for CUDA " + version_text(CUDART_VERSION) +
+                                         " or newer, " + least_driver + " or later"
                                    : "check `nvidia-smi`, CUDA_VISIBLE_DEVICES and the permissions of /dev/nvidia*";
     return {"gpu", false, what + " (" + describe(status) + ")", remedy};
+}
+
+/// Whether this thread uses a device. Before, the runtime calls device 0 current, where cudaSetDevice() would make a context.
+bool has_context()
+{
+    using GetContext = CUresult (*)(CUcontext*);
+    static const auto get = [] {
+        void* found = nullptr;
+        cudaDriverEntryPointQueryResult known{};
+        const cudaError_t status =
+            cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &found, 4000, cudaEnableDefault, &known);
+        if (status != cudaSuccess) cudaGetLastError();
+        const bool is_there = status == cudaSuccess && known == cudaDriverEntryPointSuccess;
+        return is_there ? reinterpret_cast<GetContext>(found) : nullptr;
+    }();
+    CUcontext context = nullptr;
+    return get == nullptr || (get(&context) == CUDA_SUCCESS && context != nullptr);
 }
 
 }  // namespace
@@ -147,13 +170,14 @@ Hertz highest_clock(DeviceId id)
 
 CurrentDevice::CurrentDevice(DeviceId id)
 {
-    check(cudaGetDevice(&former_));
+    former_ = -1;
+    if (has_context()) check(cudaGetDevice(&former_));
     check(cudaSetDevice(id.value));
 }
 
 CurrentDevice::~CurrentDevice()
 {
-    log_failure(cudaSetDevice(former_));
+    if (former_ >= 0) log_failure(cudaSetDevice(former_));
 }
 
 }  // namespace roof::gpu

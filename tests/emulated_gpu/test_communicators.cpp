@@ -2,6 +2,7 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/communicators.hpp"
+#include "ert/gpu/device.hpp"
 #include "ert/gpu/stream.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 
@@ -28,6 +29,24 @@ struct Memory {
 };
 
 }  // namespace
+
+TEST_CASE("a thread that uses one GPU makes no context on another", "[.two_gpus]")
+{
+    cudaSetDevice(0);
+    emulated::machine().contexts.clear();
+    {
+        const CurrentDevice current(DeviceId{1});
+        const CurrentDevice again(DeviceId{1});
+    }
+    CHECK(emulated::machine().contexts == std::set<int>{1});
+    const CurrentDevice first(DeviceId{0});
+    {
+        const CurrentDevice second(DeviceId{1});
+    }
+    int device = -1;
+    cudaGetDevice(&device);
+    CHECK(device == 0);
+}
 
 TEST_CASE("a communicator sums, is made once for all rows, and anew after a failure", "[.two_gpus]")
 {

@@ -79,6 +79,36 @@ class Memory(unittest.TestCase):
         self.assertIn("rank 1's share of the step", row["reason"])
 
 
+class Pair(unittest.TestCase):
+    """What is told of both ranks of a row."""
+    def remarks(self, plan=HERE / "ranks.yaml", **environment):
+        (row,) = rows_with("none", "sweep", plan, **environment)
+        self.assertEqual("ok", row["status"], row["reason"])
+        return row["remarks"]
+
+    def test_is_recorded_to_the_end(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = pathlib.Path(folder, "profiled.yaml")
+            plan.write_text((HERE / "ranks.yaml").read_text(encoding="utf-8") + "profile: true\n", encoding="utf-8")
+            remarks = self.remarks(plan, ROOF_EMULATED_PROFILER="1")
+        self.assertIn("a fake profiler saw the launches", remarks)
+        self.assertNotIn("not profiled", remarks)
+
+    def test_with_a_slow_and_capped_gpu_says_so_before_its_communication_is_judged(self):
+        remarks = self.remarks(ROOF_EMULATED_CLOCKS="8,6")
+        self.assertIn("the ranks' clocks differ, rank 1 at 6.00 MHz and rank 0 at 8.00 MHz", remarks)
+        self.assertRegex(remarks, "rank 1: the clock was below 98% of [^;]*; the driver named the power cap in [0-9]+ of them")
+        self.assertRegex(remarks, "rank 0: the clock was below 98% of [^;]*; the driver named no power cap")
+
+    def test_with_equal_clocks_says_what_they_were(self):
+        self.assertIn("the clocks of all ranks were from 8.00 MHz to 8.00 MHz", self.remarks(ROOF_EMULATED_CLOCKS="8,8"))
+
+    def test_makes_no_context_on_the_gpu_of_the_other(self):
+        with tempfile.TemporaryDirectory() as locks:
+            self.remarks(ROOF_EMULATED_EXCLUSIVE=locks)
+            self.assertEqual(["gpu0", "gpu1"], sorted(os.listdir(locks)))
+
+
 class Devices(unittest.TestCase):
     def test_that_were_not_asked_for_take_no_part_in_sums(self):
         rows = rows_with("none", "calibrate", "--device", "gpu:0,2", "--plan", HERE / "calibrated_sums.yaml", ROOF_EMULATED_GPUS="3")

@@ -55,6 +55,18 @@ TEST_CASE("FLOPs that an implementation saves are subtracted from the executed F
     CHECK(step_work(graph, 1, Precision::fp32, parts).executed == Flops{});
 }
 
+TEST_CASE("Ranks whose clocks are more than 2% apart differ, by their medians")
+{
+    CHECK(remarks_on_clocks({}).empty());
+    CHECK(remarks_on_clocks({{0, 0}, {1.98e9, 0}}).empty());  // not known
+    const std::vector<std::vector<double>> near{{1.98e9, 1.95e9}, {1.98e9, 1.2e9}, {1.98e9, 1.95e9}};
+    CHECK(remarks_on_clocks(near) ==
+          std::vector<std::string>{"the clocks of all ranks were from 1.95 GHz to 1.98 GHz"});
+    CHECK(remarks_on_clocks({{1.98e9, 1.94e9}}) ==
+          std::vector<std::string>{"the ranks' clocks differ, rank 1 at 1.94 GHz and rank 0 at 1.98 GHz: what the "
+                                   "faster wait for the slower counts as exposed communication"});
+}
+
 TEST_CASE("Broken images are counted, and the first five are named")
 {
     CHECK(remarks_on({}).empty());

@@ -105,6 +105,28 @@ TEST_CASE("a team is released once, explicitly or at its end, and not after a ra
     CHECK(messages == std::vector<std::string>(2));
 }
 
+TEST_CASE("a launch that is recorded is recorded on all ranks, and what each says of its device reaches the first")
+{
+    const auto messages = on_ranks(3, [](Communicator& communicator) {
+        if (communicator.rank == 0) {
+            const auto followers =
+                std::make_shared<Followers>(shared(communicator), nullptr, Assignment{"train", {"gpu:0"}, {}});
+            const World world{shared(communicator), followers, {}};
+            world.tell(CommandKind::launch);
+            world.tell(CommandKind::launch, Recording::counted);
+            if (world.remarks_of_ranks("") != std::vector<std::string>{"rank 2: it was hot"}) throw Error("not heard");
+        } else {
+            if (receive(communicator).kind != CommandKind::make) throw Error("another command");
+            if (receive(communicator).recording != Recording::none) throw Error("recorded");
+            if (receive(communicator).recording != Recording::counted) throw Error("not recorded");
+            if (receive(communicator).kind != CommandKind::report) throw Error("another command");
+            World{shared(communicator), nullptr, {}}.remarks_of_ranks(communicator.rank == 2 ? "it was hot" : "");
+            if (receive(communicator).kind != CommandKind::release) throw Error("another command");
+        }
+    });
+    CHECK(messages == std::vector<std::string>(3));
+}
+
 TEST_CASE("what differs from rank 0 is named on all ranks, and no difference is silent")
 {
     const auto on_three = [](const std::string& of_rank_1) {

@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/gpu/check.hpp"
+#include "ert/method/bench/row_words.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -32,6 +33,7 @@ std::size_t first_of(const Program& program, Phase phase)
 
 Step::Step(const model::Graph& graph, const Settings& settings, const StepOptions& options)
     : engine::Step(graph, settings),
+      near_(options.is_rank ? gpu::processors_near(gpu::bus_id_of(options.device)) : std::vector<int>()),
       current_(options.device),
       options_(options),
       program_(graph, settings, stream_, options.device_model),
@@ -200,9 +202,7 @@ std::string Step::how() const
 
 std::string Step::taking_turns() const
 {
-    return options_.shares_gpu
-               ? "several ranks on one GPU: they take turns, and this time is not one of ranks side by side"
-               : "";
+    return options_.shares_gpu ? "several ranks on one GPU: " + std::string(ranks_take_turns) : "";
 }
 
 std::vector<std::string> Step::own_remarks() const
@@ -215,7 +215,6 @@ std::vector<std::string> Step::own_remarks() const
                       ", beside the step; the step waited " + format_duration((exposed_ / launches_).value) +
                       " for it on average");
     }
-    std::ranges::move(clocks_.remarks(), std::back_inserter(all));
     if (launches_ > 0 && state().skipped > 0) {
         all.push_back(std::to_string(state().skipped) +
                       " updates were left out while the loss scale was found; it is " +
@@ -236,6 +235,7 @@ engine::MakeStep step_maker(std::shared_ptr<const gpu::Nvml> nvml)
         if (request.world != nullptr) {
             claim_own_machine(request.world->place);
             options.nccl = gpu::Nccl::open();
+            options.is_rank = true;
             options.shares_gpu = request.device.others.empty() && request.world->place.ranks_here > 1;
             if (options.nccl == nullptr) throw Unsupported(lacking_nccl);
         }

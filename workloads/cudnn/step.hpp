@@ -4,6 +4,7 @@
 
 #include "ert/gpu/clock_watch.hpp"
 #include "ert/gpu/device.hpp"
+#include "ert/gpu/near_processors.hpp"
 #include "ert/gpu/nvml.hpp"
 #include "workloads/cudnn/device_program.hpp"
 #include "workloads/cudnn/input.hpp"
@@ -29,6 +30,7 @@ struct StepOptions {
     bool graph = true;               ///< false: each launch enqueues each operation
     std::shared_ptr<const gpu::Nvml> nvml{};
     std::shared_ptr<const gpu::Nccl> nccl{};  ///< for ranks
+    bool is_rank = false;                     ///< of several: its threads, and those of NCCL, keep near the GPU
     bool shares_gpu = false;                  ///< several ranks use this GPU
     GradientHooks gradients{};
 };
@@ -49,6 +51,7 @@ class Step : public engine::Step {
     void differentiate(Phase last, Trace& trace) override;
     std::string how() const override;
     std::vector<std::string> own_remarks() const override;
+    std::vector<std::string> device_remarks() const override { return clocks_.remarks(); }
     void join(const parallel::Options& options) override;
     void abandon() override;
     std::string checksums() override;
@@ -64,6 +67,7 @@ class Step : public engine::Step {
     StepState state() const;
     void read_parts();
 
+    gpu::OnProcessors near_;
     gpu::CurrentDevice current_;
     StepOptions options_;
     gpu::Stream stream_;

@@ -1,10 +1,13 @@
 #include "workloads/engine/step.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/estimate.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/row_words.hpp"
 #include "workloads/engine/program.hpp"
 #include "workloads/model/work.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace roof::engine {
@@ -30,9 +33,9 @@ std::vector<TimedPart> Step::parts() const
 void Step::launch(Trace& trace)
 {
     try {
-        if (world_) world_->tell(parallel::CommandKind::launch);
+        if (world_) world_->tell(parallel::CommandKind::launch, trace.recording());
         last_loss_ = train(trace);
-        if (world_) last_loss_ = world_->mean(last_loss_);
+        if (world_) last_loss_ = mean_loss(trace);
     } catch (const std::exception& error) {
         if (world_) {
             world_->communicator->fail(error.what());
@@ -42,6 +45,17 @@ void Step::launch(Trace& trace)
     }
     if (!first_loss_) first_loss_ = last_loss_;
     trace.saw_loss(last_loss_);
+}
+
+double Step::mean_loss(const Trace& trace)
+{
+    const auto ranks = static_cast<std::size_t>(world_->communicator->size);
+    std::vector<double> numbers(1 + ranks);
+    numbers[0] = last_loss_;
+    numbers[1 + static_cast<std::size_t>(world_->communicator->rank)] = trace.sample().clock.value;
+    world_->communicator->sum(numbers);
+    clocks_.emplace_back(numbers.begin() + 1, numbers.end());
+    return numbers[0] / static_cast<double>(ranks);
 }
 
 bool Step::launch_to(Phase last, Trace& trace)
@@ -68,7 +82,11 @@ std::vector<std::string> Step::remarks() const
     std::vector<std::string> all = remarks_on(facts());
     const auto add = [&all](const std::vector<std::string>& some) { all.insert(all.end(), some.begin(), some.end()); };
     if (settings_.choices) add(settings_.choices->remarks());
-    if (world_) add(world_->remarks(taking_turns()));
+    if (world_) {
+        add(remarks_on_clocks(clocks_));
+        add(world_->remarks(taking_turns()));
+    }
+    add(world_ ? world_->remarks_of_ranks(roof::join(device_remarks(), "; ")) : device_remarks());
     add(own_remarks());
     return all;
 }
@@ -103,6 +121,28 @@ void require_labels(const int* labels, std::size_t count, int classes)
         throw Error("image " + std::to_string(n) + " has label " + std::to_string(labels[n]) + "; the network has " +
                     std::to_string(classes) + " classes");
     }
+}
+
+std::vector<std::string> remarks_on_clocks(const std::vector<std::vector<double>>& launches)
+{
+    constexpr double apart = 1.02;
+    if (launches.empty()) return {};
+    std::vector<double> medians;
+    for (std::size_t rank = 0; rank < launches.front().size(); ++rank) {
+        std::vector<double> clocks;
+        for (const std::vector<double>& launch : launches)
+            if (launch[rank] > 0) clocks.push_back(launch[rank]);
+        if (clocks.empty()) return {};
+        medians.push_back(spread_of(clocks).median);
+    }
+    const auto [least, most] = std::ranges::minmax_element(medians);
+    const auto said = [&](auto one) {
+        return "rank " + std::to_string(one - medians.begin()) + " at " + format_si(*one, "Hz");
+    };
+    if (*most <= apart * *least)
+        return {"the clocks of all ranks were from " + format_si(*least, "Hz") + " to " + format_si(*most, "Hz")};
+    return {std::string(ranks_differ_in_clock) + ", " + said(least) + " and " + said(most) +
+            ": what the faster wait for the slower counts as exposed communication"};
 }
 
 std::vector<std::string> remarks_on(const data::SourceFacts& facts)

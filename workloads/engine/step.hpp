@@ -59,6 +59,8 @@ class Step : public Subject {
     /// How the operations are run: "one CUDA graph; 2 ranks by NCCL 2.28.9, 3 buckets".
     virtual std::string how() const = 0;
     virtual std::vector<std::string> own_remarks() const { return {}; }
+    /// What held the device back: of all ranks, in the row.
+    virtual std::vector<std::string> device_remarks() const { return {}; }
     // With ranks:
     virtual void join(const parallel::Options& options) = 0;
     /// Ends what waits for other ranks, after a failure.
@@ -68,8 +70,12 @@ class Step : public Subject {
     /// The warning that the ranks share a device; empty if they do not.
     virtual std::string taking_turns() const = 0;
 
+    /// Of all ranks. Takes down their clocks. Collective.
+    double mean_loss(const Trace& trace);
+
     model::Graph graph_;
     Settings settings_;
+    std::vector<std::vector<double>> clocks_;  ///< of each launch: of each rank, hertz; 0: not known
     std::optional<parallel::World> world_;
     std::optional<double> first_loss_;
     double last_loss_ = 0;
@@ -100,6 +106,10 @@ void check_losses(Parameters parameters, int classes, std::optional<double> firs
 
 /// Throws Error for a label that is not in [0, classes).
 void require_labels(const int* labels, std::size_t count, int classes);
+
+/// Of ranks whose clocks are known: their medians over the launches, which differ if they are more than 2% apart. `launches`: of each, the
+/// clock of each rank in hertz.
+std::vector<std::string> remarks_on_clocks(const std::vector<std::vector<double>>& launches);
 
 /// Names the broken images that were skipped; none if there were none.
 std::vector<std::string> remarks_on(const data::SourceFacts& facts);

@@ -1,5 +1,7 @@
 #include "workloads/onednn/step.hpp"
 
+#include "ert/method/bench/row_words.hpp"
+
 #include <thread>
 
 namespace roof::onednn {
@@ -65,8 +67,7 @@ std::string Step::how() const
 std::string Step::taking_turns() const
 {
     const bool are_many = world()->place.ranks_here > static_cast<int>(std::thread::hardware_concurrency());
-    return are_many ? "more ranks than processors: they take turns, and this time is not one of ranks side by side"
-                    : "";
+    return are_many ? "more ranks than processors: " + std::string(ranks_take_turns) : "";
 }
 
 std::unique_ptr<engine::Step> make_step(const engine::StepRequest& request)

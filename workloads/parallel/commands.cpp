@@ -16,6 +16,7 @@ using Message = std::array<char, 16384>;
 std::string text_of(const Command& command)
 {
     std::string text(name(command.kind));
+    if (command.kind == CommandKind::launch) return text + '\n' + std::to_string(static_cast<int>(command.recording));
     if (command.kind != CommandKind::make) return text;
     text += '\n' + command.assignment.bench + '\n' + join(command.assignment.devices, " ");
     for (const auto& [axis, value] : command.assignment.point.values()) text += '\n' + axis + '=' + value;
@@ -26,6 +27,7 @@ Command command_in(const std::string& text)
 {
     const std::vector<std::string> lines = split(text, '\n');
     Command command{parse_enum<CommandKind>(lines.front())};
+    if (command.kind == CommandKind::launch) command.recording = static_cast<Recording>(std::stoi(lines.at(1)));
     if (command.kind != CommandKind::make) return command;
     command.assignment.bench = lines.at(1);
     command.assignment.devices = split(lines.at(2), ' ');
@@ -109,12 +111,12 @@ std::vector<std::string> nodes_of_ranks(Communicator& communicator, const std::s
     return nodes;
 }
 
-std::string text_of_first(Communicator& communicator, std::string text)
+std::string text_of_first(Communicator& communicator, std::string text, int first)
 {
     std::uint64_t size = text.size();
-    communicator.broadcast(std::as_writable_bytes(std::span(&size, 1)), 0);
+    communicator.broadcast(std::as_writable_bytes(std::span(&size, 1)), first);
     text.resize(size);
-    communicator.broadcast(std::as_writable_bytes(std::span(text)), 0);
+    communicator.broadcast(std::as_writable_bytes(std::span(text)), first);
     return text;
 }
 

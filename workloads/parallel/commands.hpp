@@ -4,6 +4,7 @@
 #include "ert/base/names.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/point.hpp"
+#include "ert/method/bench/trace.hpp"
 #include "workloads/parallel/communicator.hpp"
 
 #include <exception>
@@ -27,14 +28,16 @@ struct Assignment {
 /// For a device alone, or with the others that it is to work with.
 Assignment assignment_of(const std::string& bench, const Device& device, const Point& point);
 
-/// make: a subject is made; launch: it is launched once; check: it is checked; release: it is destroyed; leave: the rank ends.
-enum class CommandKind { make, launch, check, release, leave };
-constexpr EnumNames<CommandKind, 5> names_of(CommandKind)
+/// make: a subject is made; launch: it is launched once; check: it is checked; report: its remarks are asked for; release: it is
+/// destroyed; leave: the rank ends.
+enum class CommandKind { make, launch, check, report, release, leave };
+constexpr EnumNames<CommandKind, 6> names_of(CommandKind)
 {
     return {"command",
             {{{CommandKind::make, "make"},
               {CommandKind::launch, "launch"},
               {CommandKind::check, "check"},
+              {CommandKind::report, "report"},
               {CommandKind::release, "release"},
               {CommandKind::leave, "leave"}}}};
 }
@@ -42,6 +45,8 @@ constexpr EnumNames<CommandKind, 5> names_of(CommandKind)
 struct Command {
     CommandKind kind = CommandKind::leave;
     Assignment assignment{};  ///< for `make`
+    Recording recording =
+        Recording::none;  ///< for `launch`: a rank that does not know that it is recorded does more than the others
 };
 
 /// Rank 0 sends and all others receive; both are collective. send() throws Error for a point whose text exceeds 16 KiB.
@@ -51,8 +56,8 @@ Command receive(Communicator& communicator);
 /// The name of each rank's node; `own` is this rank's. Collective.
 std::vector<std::string> nodes_of_ranks(Communicator& communicator, const std::string& own);
 
-/// Rank 0's text. Collective.
-std::string text_of_first(Communicator& communicator, std::string text);
+/// Rank 0's text, or that of another. Collective.
+std::string text_of_first(Communicator& communicator, std::string text, int first = 0);
 
 /// Exchanges whether each rank succeeded; `failure` is this rank's exception, or null. Collective. If any rank
 /// failed, all ranks throw: the failed one its own exception, the others OutOfMemory or Error with the message of the

@@ -50,23 +50,39 @@ void check(Subject& subject)
     }
 }
 
-void run_commands(const BenchRegistry& registry, Communicator& control, int rank_here)
+/// Of a rank that roof started: a rank on a CPU has its part of the processors; one on a GPU has all, of which its step takes those near
+/// that GPU.
+void take_processors(const Place& place, const Assignment& assignment, const std::vector<int>& allowed)
 {
+    if (place.launcher != Launcher::roof) return;
+    const bool is_cpu = assignment.device(place.rank_here).starts_with("cpu");
+    keep_thread_to(is_cpu ? cpus_of(place.rank, place.ranks, allowed) : allowed);
+}
+
+void run_commands(const BenchRegistry& registry, Communicator& control, const Place& place)
+{
+    const std::vector<int> allowed = processors_of_thread();
     std::unique_ptr<Share> share;
     while (true) {
         const Command command = receive(control);
         switch (command.kind) {
             case CommandKind::make:
-                share = make_share(registry, command.assignment, rank_here);
+                take_processors(place, command.assignment, allowed);
+                share = make_share(registry, command.assignment, place.rank_here);
                 break;
             case CommandKind::launch:
                 if (share == nullptr) throw Error("there is nothing to launch");
                 share->trace.reset();
+                share->trace.set_recording(command.recording);
                 share->subject->launch(share->trace);
                 break;
             case CommandKind::check:
                 if (share == nullptr) throw Error("there is nothing to check");
                 check(*share->subject);
+                break;
+            case CommandKind::report:
+                if (share == nullptr) throw Error("there is nothing to report");
+                share->subject->remarks();
                 break;
             case CommandKind::release:
                 share.reset();
@@ -84,13 +100,10 @@ int follow(const BenchRegistry& registry, const Place& place)
     // A terminal interrupts all processes; only rank 0 can tell when a launch is over.
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
-    if (place.launcher == Launcher::roof) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        keep_thread_to(cpus_of(place.rank, place.ranks, processors_of_thread()));
-    }
+    if (place.launcher == Launcher::roof) prctl(PR_SET_PDEATHSIG, SIGKILL);
     const auto control = communicator_of(place);  // throws where there is no rank 0
     try {
-        run_commands(registry, *control, place.rank_here);
+        run_commands(registry, *control, place);
     } catch (const std::exception& error) {
         control->fail("rank " + std::to_string(place.rank) + ": " + error.what());
         return 1;

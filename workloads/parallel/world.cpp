@@ -164,15 +164,27 @@ bool Followers::release() noexcept
     return is_released_;
 }
 
-void World::tell(CommandKind kind) const
+void World::tell(CommandKind kind, Recording recording) const
 {
-    if (followers != nullptr) followers->tell(kind);
+    if (followers != nullptr) followers->tell(kind, recording);
 }
 
-double World::mean(double value) const
+std::vector<std::string> World::remarks_of_ranks(const std::string& own) const
 {
-    communicator->sum({&value, 1});
-    return value / communicator->size;
+    constexpr std::size_t most = 4;
+    tell(CommandKind::report);
+    std::vector<std::string> all;
+    std::size_t others = 0;
+    for (int rank = 0; rank < communicator->size; ++rank) {
+        const std::string remark = text_of_first(*communicator, own, rank);
+        if (remark.empty()) continue;
+        if (all.size() < most)
+            all.push_back("rank " + std::to_string(rank) + ": " + remark);
+        else
+            ++others;
+    }
+    if (others > 0) all.push_back("likewise on " + std::to_string(others) + " other ranks");
+    return all;
 }
 
 std::string World::describe(std::size_t buckets, const std::string& transport) const

@@ -53,8 +53,8 @@ class Followers {
     Followers(const Followers&) = delete;
     Followers& operator=(const Followers&) = delete;
 
-    /// launch or check: called before rank 0 does it with its own part.
-    void tell(CommandKind kind) const { send(*control_, {kind, {}}); }
+    /// launch, check or report: called before rank 0 does it with its own part.
+    void tell(CommandKind kind, Recording recording = Recording::none) const { send(*control_, {kind, {}, recording}); }
     /// The others release their parts now instead of when this is destroyed: for parts whose destructors wait for
     /// each other. Returns whether the command was sent; nothing may be launched afterwards.
     bool release() noexcept;
@@ -70,10 +70,10 @@ struct World {
     std::shared_ptr<Followers> followers;  ///< null on all ranks but the first; goes before the communicator
     Place place;
 
-    /// On rank 0: makes the other ranks launch or check.
-    void tell(CommandKind kind) const;
-    /// The mean over the ranks. Collective.
-    double mean(double value) const;
+    /// On rank 0: makes the other ranks launch, check or report.
+    void tell(CommandKind kind, Recording recording = Recording::none) const;
+    /// "rank 1: the clock was …" of each rank whose device says something, of many ranks the first four. Collective.
+    std::vector<std::string> remarks_of_ranks(const std::string& own) const;
     /// "2 ranks by shared memory, 3 buckets"; `transport` replaces the communicator's.
     std::string describe(std::size_t buckets, const std::string& transport = {}) const;
     /// Reasons why a time may not be representative; `takes_turns` is the engine's own, or empty.

@@ -7,11 +7,13 @@
 // Counts      kernels.
 // Time        device events, from before the first kernel to after the last.
 // Falsified   if the time per kernel depends on how many are launched in a row.
-#include "ert/gpu/check.hpp"
+#include "ert/gpu/graph.hpp"
 #include "ert/gpu/kernels/idle.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
+
+#include <optional>
 
 namespace roof::gpu {
 
@@ -20,27 +22,14 @@ namespace {
 constexpr int kernels_of_graph = 256;
 constexpr long long max_repeats = 1 << 16;
 
-using Graph = Handle<CUgraphExec_st, cudaGraphExecDestroy>;
-
-Graph graph_of_idle_kernels()
-{
-    const Stream stream;
-    check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
-    for (int i = 0; i < kernels_of_graph; ++i) enqueue_idle(stream.get());
-    cudaGraph_t captured = nullptr;
-    check(cudaStreamEndCapture(stream.get(), &captured));
-    cudaGraphExec_t graph = nullptr;
-    const cudaError_t status = cudaGraphInstantiate(&graph, captured, 0);
-    log_failure(cudaGraphDestroy(captured));
-    check(status);
-    return Graph(graph);
-}
-
 class LaunchSubject final : public TunedSubject {
   public:
     LaunchSubject(bool in_graph, const GpuPoint& at) : TunedSubject(at, false)
     {
-        if (in_graph) graph_ = graph_of_idle_kernels();
+        if (in_graph)
+            graph_.emplace(stream().get(), [this] {
+                for (int i = 0; i < kernels_of_graph; ++i) enqueue_idle(stream().get());
+            });
         const int kernels = in_graph ? kernels_of_graph : 1;
         const std::string name = in_graph ? std::to_string(kernels) + " kernels in a graph" : "";
         settle_on_fastest(
@@ -55,13 +44,13 @@ class LaunchSubject final : public TunedSubject {
     {
         for (long long i = 0; i < repeats; ++i) {
             if (graph_)
-                roof::gpu::check(cudaGraphLaunch(graph_.get(), stream().get()));
+                graph_->launch(stream().get());
             else
                 enqueue_idle(stream().get());
         }
     }
 
-    Graph graph_;
+    std::optional<Graph> graph_;
 };
 
 }  // namespace

@@ -59,6 +59,8 @@ struct Call {
 };
 
 std::set<ncclComm*> alive;
+/// Where a group's communicators go at its end: as up to 2.17, the caller's place is kept until then.
+std::vector<std::pair<ncclComm**, ncclComm*>> of_init;
 int depth = 0;
 std::vector<Call> of_group;
 
@@ -268,18 +270,11 @@ int ncclGetVersion(int* version)
 
 const char* ncclGetErrorString(int status)
 {
-    switch (status) {
-        case success:
-            return "no error";
-        case invalid_argument:
-            return "invalid argument (emulated)";
-        case invalid_usage:
-            return "invalid usage (emulated)";
-        case remote_error:
-            return "remote process exited or there was a network error (emulated)";
-        default:
-            return "internal error (emulated)";
-    }
+    return status == success            ? "no error"
+           : status == invalid_argument ? "invalid argument (emulated)"
+           : status == invalid_usage    ? "invalid usage (emulated)"
+           : status == remote_error     ? "remote process exited or there was a network error (emulated)"
+                                        : "internal error (emulated)";
 }
 
 int ncclGetUniqueId(UniqueId* id)
@@ -304,8 +299,11 @@ int ncclCommInitRankConfig(ncclComm** comm, int ranks, UniqueId id, int rank, co
         if (made->waits && made->is_grouped) return invalid_usage;
         made->meeting = std::make_unique<Meeting>(id.name.data(), ranks, rank, made->device, host());
         const bool hangs = has_accident("init", rank);
-        alive.insert(*comm = made.release());
-        return later({*comm}, [own = *comm, hangs] {
+        ncclComm* const own = made.release();
+        alive.insert(own);
+        *comm = depth > 0 ? nullptr : own;
+        if (depth > 0) of_init.emplace_back(comm, own);
+        return later({own}, [own, hangs] {
             if (hangs || !own->meeting->is_complete()) return in_progress;
             own->meeting->begin();
             return own->meeting->shares_device() && !may_share_device() ? invalid_usage : success;
@@ -364,6 +362,8 @@ int ncclGroupEnd()
 {
     if (depth == 0) return invalid_usage;
     if (--depth > 0) return success;
+    for (const auto& [place, made] : of_init) *place = made;
+    of_init.clear();
     const int status = call_group();
     of_group.clear();
     return status;

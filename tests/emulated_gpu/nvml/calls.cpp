@@ -1,9 +1,10 @@
 // A libnvidia-ml.so.1 for the emulated GPUs: their memory, and a power that never changes. Refuses what the real one refuses, with the codes
-// and prototypes of nvml.h. Clocks and temperature are not supported: the emulated card has none that the host could read.
+// and prototypes of nvml.h. Temperature is not supported, nor are clocks, unless a test says what they are.
 #include "tests/emulated_gpu/runtime/machine.hpp"
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -62,6 +63,18 @@ bool is_ours(const nvmlDevice_st* device)
     return !devices().empty() && device >= &devices().front() && device <= &devices().back();
 }
 
+/// In MHz, from ROOF_EMULATED_CLOCKS ("8,6": 8 of the first, 6 of the others); 0: not known.
+unsigned clock_of(const nvmlDevice_st& device)
+{
+    const char* text = std::getenv("ROOF_EMULATED_CLOCKS");
+    for (int number = 0; text != nullptr && number < device.number; ++number) {
+        const char* const next = std::strchr(text, ',');
+        if (next == nullptr) break;
+        text = next + 1;
+    }
+    return text == nullptr ? 0 : static_cast<unsigned>(std::atoi(text));
+}
+
 template <class Value>
 int give(const nvmlDevice_st* device, Value* to, Value value)
 {
@@ -113,18 +126,23 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* id, nvmlDevice_st** device)
 
 int nvmlDeviceGetClockInfo(nvmlDevice_st* device, int, unsigned* megahertz)
 {
-    const int status = give(device, megahertz, 0U);
-    return status == success ? not_supported : status;
+    const unsigned clock = is_ours(device) ? clock_of(*device) : 0;
+    const int status = give(device, megahertz, clock);
+    return status == success && clock == 0 ? not_supported : status;
 }
 
 int nvmlDeviceGetTemperature(nvmlDevice_st* device, int, unsigned* celsius)
 {
-    return nvmlDeviceGetClockInfo(device, 0, celsius);
+    const int status = give(device, celsius, 0U);
+    return status == success ? not_supported : status;
 }
 
+/// The power cap, of a GPU with a lower clock than the first.
 int nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_st* device, unsigned long long* reasons)
 {
-    return give(device, reasons, 0ULL);
+    constexpr unsigned long long software_power_cap = 4;
+    const bool is_capped = is_ours(device) && clock_of(*device) < clock_of(devices().front());
+    return give(device, reasons, is_capped ? software_power_cap : 0ULL);
 }
 
 int nvmlDeviceGetMemoryInfo(nvmlDevice_st* device, nvmlMemory* memory)

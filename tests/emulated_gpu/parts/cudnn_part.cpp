@@ -1,4 +1,5 @@
 // roof_cudnn.so on the emulated device, for tests alone: the real training engine with loops for its libraries, marked.
+#include "ert/gpu/nvml.hpp"
 #include "tests/emulated_gpu/parts/marked.hpp"
 #include "workloads/cudnn/train_bench.hpp"
 #include "workloads/nccl/device_messenger.hpp"
@@ -10,7 +11,7 @@ using namespace roof;
 
 void add_benches(BenchRegistry& registry)
 {
-    registry.add(std::make_unique<cudnn::TrainBench>(std::filesystem::path(), nullptr));
+    registry.add(std::make_unique<cudnn::TrainBench>(std::filesystem::path(), gpu::Nvml::open()));
     for (const parallel::Messages kind : {parallel::Messages::pair, parallel::Messages::group})
         registry.add(std::make_unique<parallel::NetworkBench>(kind, nccl::device_carrier()));
 }

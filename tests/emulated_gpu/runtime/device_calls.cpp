@@ -1,14 +1,39 @@
 // The devices and what they are.
 #include "tests/emulated_gpu/device/thread.hpp"
+#include "tests/emulated_gpu/runtime/contexts.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 
 #include <cuda.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 
 using namespace roof::emulated;
+
+namespace roof::emulated {
+
+cudaError_t make_context(int device)
+{
+    if (machine().contexts.contains(device)) return cudaSuccess;
+    if (const char* const folder = std::getenv("ROOF_EMULATED_EXCLUSIVE"); folder != nullptr) {
+        const std::string file = std::string(folder) + "/gpu" + std::to_string(device);
+        const int lock = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);  // held until the process ends
+        if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) != 0) {
+            close(open((file + " refused").c_str(), O_WRONLY | O_CREAT, 0600));
+            return cudaErrorDevicesUnavailable;
+        }
+    }
+    machine().contexts.insert(device);
+    return cudaSuccess;
+}
+
+}  // namespace roof::emulated
 
 namespace {
 
@@ -36,6 +61,14 @@ CUresult encode_tiles(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t ran
     return CUDA_SUCCESS;
 }
 
+/// A thread has the context of its current device, if the process has made it.
+CUresult current_context(CUcontext* context)
+{
+    const int device = current_device();
+    *context = machine().contexts.contains(device) ? reinterpret_cast<CUcontext>(&machine().device(device)) : nullptr;
+    return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 extern "C" {
@@ -43,9 +76,10 @@ extern "C" {
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult* result)
 {
-    const bool is_known = std::strcmp(symbol, "cuTensorMapEncodeTiled") == 0;
-    *function = is_known ? reinterpret_cast<void*>(&encode_tiles) : nullptr;
-    *result = is_known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+    *function = std::strcmp(symbol, "cuTensorMapEncodeTiled") == 0 ? reinterpret_cast<void*>(&encode_tiles)
+                : std::strcmp(symbol, "cuCtxGetCurrent") == 0      ? reinterpret_cast<void*>(&current_context)
+                                                                   : nullptr;
+    *result = *function != nullptr ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
     return cudaSuccess;
 }
 
@@ -63,8 +97,7 @@ cudaError_t cudaSetDevice(int device)
 {
     if (!is_there(device)) return returned(cudaErrorInvalidDevice);
     set_current_device(device);
-    machine().contexts.insert(device);
-    return cudaSuccess;
+    return returned(make_context(device));
 }
 cudaError_t cudaDriverGetVersion(int* version)
 {

@@ -1,4 +1,5 @@
 // Memory and copies.
+#include "tests/emulated_gpu/runtime/contexts.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 
 #include <cstring>
@@ -93,7 +94,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes)
     const std::lock_guard lock(machine().mutex());
     const int device = current_device();
     if (machine().sticky(device) != cudaSuccess) return returned(machine().sticky(device));
-    machine().contexts.insert(device);
+    if (const cudaError_t error = make_context(device); error != cudaSuccess) return returned(error);
     *memory = nullptr;
     if (bytes == 0) return cudaSuccess;
     if (machine().memory().allocated(device) + bytes > machine().device(device).card.memory_bytes)
@@ -132,7 +133,7 @@ cudaError_t cudaFreeHost(void* memory)
 cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* total)
 {
     const std::lock_guard lock(machine().mutex());
-    machine().contexts.insert(current_device());
+    if (const cudaError_t error = make_context(current_device()); error != cudaSuccess) return returned(error);
     *total = machine().device(current_device()).card.memory_bytes;
     *available = *total - machine().memory().allocated(current_device());
     return cudaSuccess;
