@@ -6,6 +6,8 @@
 #include "workloads/cudnn/step.hpp"
 #include "workloads/parallel/place.hpp"
 
+#include <cudnn.h>
+
 #include <algorithm>
 
 namespace roof::cudnn {
@@ -18,6 +20,13 @@ std::optional<std::string> lacking_algorithm(const Settings& settings, const Dev
     return "cuDNN " + library_version() + " offers no engine of the algorithm '" +
            std::string(name(settings.algorithm)) + "' in " + std::string(traits(settings.precision).name) +
            (settings.deterministic ? " that gives the same bits each time" : "") + " on this GPU; 'auto' serves";
+}
+
+/// Of cuDNN's support matrix: those for CUDA 12 up to 9.10 serve 5.0.
+int least_of_library()
+{
+    constexpr std::size_t first_of_turing = 91100;
+    return cudnnGetVersion() >= first_of_turing ? 75 : 50;
 }
 
 int ranks_here(const Point& point)
@@ -51,8 +60,11 @@ std::vector<Axis> TrainBench::own_axes(const Machine&) const
 std::optional<std::string> TrainBench::lacking(const Point& point, const Machine& machine, const Device& device) const
 {
     const Settings settings = settings_of(point, machine);
-    const int least = settings.precision == Precision::fp32 || settings.precision == Precision::fp16 ? 75 : 80;
-    if (auto missing = gpu::missing_capability(device, least, "training in " + point.text("precision"))) return missing;
+    const bool is_of_all = settings.precision == Precision::fp32 || settings.precision == Precision::fp16;
+    if (auto missing = gpu::missing_capability(device, is_of_all ? least_of_library() : 80,
+                                               "training in " + point.text("precision")))
+        return missing;
+    if (auto missing = gpu::missing_capability(device, ROOF_CUDA_OLDEST, "this build")) return missing;
     if (settings.algorithm == Algorithm::automatic) return std::nullopt;
     return lacking_algorithm(settings, device);
 }
