@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -17,22 +16,10 @@ EVERYWHERE = ("libcudnn", "libcublas", "libc.so", "libm.so", "libpthread.so", "l
               "libgcc_s.so")
 
 
-def architectures_here():
-    """["75-real"] of the cards that nvidia-smi names; empty without one: then the build is for those of the default."""
-    try:
-        lines = run(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]).text.split()
-    except Failed:
-        return []
-    found = {line.replace(".", "") for line in lines if re.fullmatch(r"\d+\.\d", line)}
-    return [f"{capability}-real" for capability in sorted(found, key=int)]
-
-
 def build(folder, out):
     """Configures and builds with the GPU parts."""
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-    cards = architectures_here()
-    of_cards = [f"-DCMAKE_CUDA_ARCHITECTURES={';'.join(cards)}"] if cards else []
-    text = run(["cmake", *generator, "-S", ROOT, "-B", folder, "-DROOF_CUDA=ON", "-DROOF_TESTS=ON", "-DCMAKE_BUILD_TYPE=Release", *of_cards],
+    text = run(["cmake", *generator, "-S", ROOT, "-B", folder, "-DROOF_CUDA=ON", "-DROOF_TESTS=ON", "-DCMAKE_BUILD_TYPE=Release"],
                out / "configure.log", CONFIGURE_SECONDS).text
     targets = ["roof_exe", "roof_gpu", "roof_cupti", "roof_inject", "test_gpu", "nccl_ranks"]
     if "built   cudnn" in text:
