@@ -107,9 +107,6 @@ class Drawing {
             svg_.open("ridge", ridge.title);
             svg_.shape(Shape::circle, at, 3);
             svg_.close();
-            if (ridge.text.empty()) continue;
-            svg_.text({at.x + 7, at.y + 16}, ridge.text, "halo");
-            taken_.push_back({at.x + 6, at.y + 5, 7.0 * static_cast<double>(ridge.text.size()), 14});
         }
     }
 
@@ -161,11 +158,13 @@ class Drawing {
             return std::tuple{-below(a), -a->radius} < std::tuple{-below(b), -b->radius};
         });
         for (const Mark* mark : order) draw_mark(*mark);
-        for (const auto& [place, count] : arrows_)
-            if (count > 1)
-                svg_.text({std::clamp(place.first, left + 14, right() - 24),
-                           std::clamp(place.second, top + 14, bottom() - 12)},
-                          std::to_string(count), "tick");
+        for (const auto& [place, count] : arrows_) {
+            if (count < 2) continue;
+            const Spot at{std::clamp(place.first, left + 14, right() - 24),
+                          std::clamp(place.second, top + 14, bottom() - 12)};
+            svg_.text(at, std::to_string(count), "tick");
+            taken_.push_back({at.x - 1, at.y - 11, 9.0 * static_cast<double>(std::to_string(count).size()), 14});
+        }
     }
 
     void names()
@@ -177,10 +176,14 @@ class Drawing {
         for (const Mark& mark : figure_.marks)
             if (!(mark.x.median > 0) && mark.y.median > 0) name_unknown(mark);
         for (const RoofLine& roof : figure_.roofs) name_roof(roof);
+        for (const Ridge& ridge : figure_.ridges())
+            if (!ridge.text.empty() && is_inside({x(ridge.x), y(ridge.y)})) name_ridge(ridge);
         int layers = 0;
         for (const Mark* mark : named) {
             const bool is_step = mark->rank == 0, is_whole = is_step || ++layers <= most_named;
-            if (layers > most_numbered) continue;
+            const bool is_told = std::ranges::any_of(
+                figure_.table, [&](const auto& row) { return row.front() == std::to_string(mark->rank); });
+            if (!is_step && (figure_.table.empty() ? layers > most_numbered : !is_told)) continue;
             if (!name_mark(*mark, is_whole) && !is_step) name_mark(*mark, false);
         }
     }
@@ -347,6 +350,18 @@ class Drawing {
         svg_.text({box.x + 2, box.y + 13}, text, "halo");
         taken_.push_back(box);
         texts_.push_back(box);
+    }
+
+    void name_ridge(const Ridge& ridge)
+    {
+        const double w = 7 * static_cast<double>(ridge.text.size()) + 2;
+        for (const Spot aside : {Spot{6, 6}, {-w / 2, -22}, {-w - 6, -20}}) {
+            const Box box{x(ridge.x) + aside.x, y(ridge.y) + aside.y, w, 14};
+            if (!is_free(box, false)) continue;
+            svg_.text({box.x + 1, box.y + 11}, ridge.text, "halo");
+            taken_.push_back(box);
+            return texts_.push_back(box);
+        }
     }
 
     /// The name with its number, or the number alone: in a large mark, above, below or beside it, where no other is as near; a name

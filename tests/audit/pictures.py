@@ -6,7 +6,6 @@ import re
 import xml.etree.ElementTree as tree
 
 import captions
-import page_json
 import told
 from figures import UNITS, Findings
 from said import Index, plain, skeleton
@@ -99,6 +98,7 @@ LINEAR = "share of attainable"
 
 def table_below(findings, place, root, points):
     """The table of points: each row has the figures of a point of that name, the numbers go by headroom. Their names by number."""
+    from page_json import cells  # which reads ticks by this file
     rows = {}
     for text in (one for one in root.iter() if tag(one) == "text" and "cell" in classes(one)):
         rows.setdefault(float(text.get("y")), []).append((float(text.get("x")), text.text or ""))
@@ -108,7 +108,7 @@ def table_below(findings, place, root, points):
         best = None
         for point in points.get(name, []):
             trial = Findings()
-            page_json.cells(trial, f"{place}: {name}", shown, point)
+            cells(trial, f"{place}: {name}", shown, point)
             best = (trial, point) if best is None or len(trial.differences) < len(best[0].differences) else best
         findings.text(f"{place}: {name} is a point", best is not None, True)
         if best is None:
@@ -182,12 +182,12 @@ def one(findings, place, text, index, points):
         if {"under", "cell"} & {*classes(text)}:
             continue
         words = lines.get(words, words)
-        numbered = re.fullmatch(r"(\d+) (.+)", words) if "halo" in classes(text) else None
+        numbered = re.fullmatch(r"(\d+) (.+)", words) if "halo" in classes(text) and words not in told_ridges else None
         if table and numbered:  # the name of a layer
             findings.text(f"{place}: number {words}", table.get(numbered[1]), numbered[2])
         elif "number" in classes(text):
             findings.text(f"{place}: number {words}", words in table if table else words.isdigit(), True)
-        elif numbered and not words.endswith("FLOP/B"):
+        elif numbered:
             index.check(findings, f"{place}: text", numbered[2])
         elif words.isdigit():
             numbers.append(int(words))
