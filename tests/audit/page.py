@@ -32,6 +32,6 @@ def audit(findings, html, studies, pictures):
 
 def bare(svg):
     """Without what makes a file of its own: style, background, size, the names of clip paths."""
-    svg = re.sub(r"<style.*?</style>|<rect width=\"100%\"[^>]*/>|<\?xml.*?\?>|<text class=\"under .*?</text>", "", svg, flags=re.S)
+    svg = re.sub(r"<style.*?</style>|<rect width=\"100%\"[^>]*/>|<\?xml.*?\?>|<text class=\"under .*?</text>\s*", "", svg, flags=re.S)
     svg = re.sub(r' (?:xmlns|width|height)="[^"]*"', "", svg[:svg.index(">")]) + svg[svg.index(">"):]
     return re.sub(r"\s+", " ", re.sub(r'(id="|url\(#)[\w-]+', r"\1", svg)).strip()
