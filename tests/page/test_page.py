@@ -182,7 +182,7 @@ class Browser(Page):
         """A sample of tests/page/made_pages."""
         made = runpy.run_path(str(HERE / "made_pages"))
         try:
-            pages = list(made["pages"](self.folder, "names", range(6), ROOF))
+            pages = list(made["pages"](self.folder, "names", range(4), ROOF))
         except ImportError as error:
             self.skipTest(f"{error}: tools/install_dependencies --tests")
         self.use("-", "names.mjs", *pages)
