@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from roof.commands.estimate import number
 from roof.errors import InputError
 from roof.onnx_reading import network
 
@@ -101,6 +102,13 @@ class ByHand(unittest.TestCase):
     def test_attention_of_many_sequences_takes_no_memory_for_each(self):
         model = made([node("Attention", ["x", "x", "x"], "y")], [], (2**20, 4, 8), version=23)
         self.assertEqual(4.0 * 2**20 * 4 * 4 * 8 * 2**10, read(model, 2**10).flops())
+
+    def test_a_cache_may_be_empty(self):
+        caches = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 2, "past", 8]) for name in ("keys", "values")]
+        model = made([node("GroupQueryAttention", ["x", "k", "k", "keys", "values"], "y", "com.microsoft", num_heads=4, kv_num_heads=2),
+                      node("MatMul", ["x", "w"], "k")][::-1], [weights("w", 32, 16)], (16, 32), more=caches)
+        for past in (0, 4):
+            self.assertEqual(4.0 * 4 * 16 * (16 + past) * 8 + 2 * 16 * 32 * 16, read(model, past=number("--size", str(past))).flops())
 
     def test_numbers_of_heads_and_weights_are_above_zero(self):
         for name, value in (("K", -(2**63)), ("N", 0), ("K", 2**40)):

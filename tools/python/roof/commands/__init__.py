@@ -29,7 +29,7 @@ def require(extra: str, *libraries: str) -> None:
             raise Missing(library, extra)
 
 
-def whole(option: str, text: str, most: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= most):
-        raise InputError(f"{option}: '{text}' is not a whole number from 1 to {most}")
+def whole(option: str, text: str, most: int, least: int = 1) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
+        raise InputError(f"{option}: '{text}' is not a whole number from {least} to {most}")
     return int(text)

@@ -40,7 +40,7 @@ def options(arguments: List[str]) -> argparse.Namespace:
 
 
 def number(option: str, text: str) -> int:
-    return whole(option, text, LARGEST[option])
+    return whole(option, text, LARGEST[option], 0 if option == "--size" else 1)  # a cache may be empty
 
 
 def main(arguments: List[str]) -> int:
