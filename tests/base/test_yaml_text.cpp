@@ -13,7 +13,8 @@ TEST_CASE("a YAML text has one document, whose keys are words that stand once in
     CHECK_THROWS_WITH(parse_yaml("a: 1\n---\nb: 2\n", "x.yaml"), Contains("x.yaml:2: a second document"));
     CHECK_THROWS_WITH(parse_yaml("a: 1\n...\nb: 2\n", "x.yaml"), Contains("x.yaml:3: a second document"));
     CHECK(parse_yaml("%YAML 1.2\n---\na: 1\n", "x.yaml")["a"].as<int>() == 1);
-    CHECK_THROWS_WITH(parse_yaml("- &a {b: 1}\n- <<: *a\n", "x.yaml"), Contains("x.yaml:2: merge keys (<<) are not read"));
+    CHECK_THROWS_WITH(parse_yaml("- &a {b: 1}\n- <<: *a\n", "x.yaml"),
+                      Contains("x.yaml:2: merge keys (<<) are not read"));
     CHECK(parse_yaml("# text\n---\na: 1\n...\n", "x.yaml")["a"].as<int>() == 1);
     CHECK_THROWS_WITH(parse_yaml("[a, b]: 1\n", "x.yaml"), Contains("x.yaml:1: a key is one word"));
     CHECK_THROWS_AS(parse_yaml("a: [1\n", "x.yaml"), InputError);

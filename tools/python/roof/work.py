@@ -162,18 +162,14 @@ def convolution_backward(_out: Any, y: Any, x: Any, weight: Any, bias_sizes: Any
 
 
 def norm(out: Any, x: Any, *rest: Any, each: float = 8.0) -> Work:
-    return elementwise(each * x.numel(), 2 * moved([x]) + moved(_parameters_of_norm(x, rest)))
+    of_gain = [tensor for tensor in tensors_in(list(rest[:3])) if tensor.numel() < max(2, x.numel())][:2]  # and offset
+    return elementwise(each * x.numel(), 2 * moved([x]) + moved(of_gain))
 
 
 def norm_backward(_out: Any, _gradient: Any, x: Any, *rest: Any, each: float = 11.0, parameters: int = 4) -> Work:
     weight = [t for t in tensors_in(list(rest)) if t.dim() == 1][:1]
     # Gain and offset of a norm have the same size; both are read, and both gradients written.
     return elementwise(each * x.numel(), 3 * moved([x]) + parameters * moved(weight))
-
-
-def _parameters_of_norm(x: Any, rest: Sequence[Any]) -> List[Any]:
-    """Gain and offset: the first two tensors after the input."""
-    return [tensor for tensor in tensors_in(list(rest[:3])) if tensor.numel() < max(2, x.numel())][:2]
 
 
 MASK_BYTES = 1  #: position of the largest value of a window; what is necessary, not what PyTorch stores
