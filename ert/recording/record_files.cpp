@@ -3,7 +3,6 @@
 #include "ert/base/checksum.hpp"
 #include "ert/base/damage_list.hpp"
 #include "ert/base/error.hpp"
-#include "ert/base/files.hpp"
 
 #include <fmt/format.h>
 

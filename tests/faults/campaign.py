@@ -97,7 +97,7 @@ def serve():
                     os.setgroups([])
                     os.setgid(NOBODY)
                     os.setuid(NOBODY)
-                signal.alarm(60)
+                signal.alarm(600)  # of a busy machine
                 sys.argv = ["roof", *words]
                 status = main()
             except BaseException:
@@ -185,7 +185,7 @@ class Campaign:
         else:
             with open(out, "wb") as to_out, open(err, "wb") as to_err:
                 try:
-                    status = subprocess.run([self.roof_path, *words], cwd=self.home, stdout=to_out, stderr=to_err, check=False, timeout=60,
+                    status = subprocess.run([self.roof_path, *words], cwd=self.home, stdout=to_out, stderr=to_err, check=False, timeout=600,
                                             **self.user).returncode
                 except subprocess.TimeoutExpired:
                     status = -signal.SIGALRM

@@ -120,12 +120,12 @@ Neighbour look_at_head(const fs::path& folder)
     found.unread = why_unread(folder);
     if (!found.unread.empty()) return found;
     found.has_rows = is_there(folder / measurements_file);
-    found.is_results =
-        found.has_rows || std::ranges::any_of(names, [&](const char* name) { return is_there(folder / name); });
-    if (!found.is_results)
+    found.is_results = std::ranges::any_of(names, [&](const char* name) { return is_there(folder / name); });
+    if (!found.is_results) {
         if (const std::string name = in_capitals(folder); !name.empty())
             found.unread = fmt::format("{}: roof reads {} alone", (folder / name).string(), in_lower_case(name));
-    if (!found.is_results) return found;
+        return found;
+    }
     read_time(found);
     read_plan(found);
     return found;

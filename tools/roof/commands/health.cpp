@@ -64,59 +64,49 @@ std::vector<std::string> devices_of(const HealthOptions& options, const BenchReg
     return devices;
 }
 
-class Measuring {
-  public:
-    Measuring(const HealthOptions& options, int seconds, const fs::path& scratch, Context& context)
-        : options_(options), seconds_(seconds), scratch_(scratch), context_(context)
-    {
-    }
+struct Measuring {
+    const HealthOptions& options;
+    int seconds;
+    const fs::path& scratch;
+    Context& context;
 
     /// One digest of the CPU if `with_cpu`, one of all `gpus`; those that could be made.
     std::vector<analysis::Digest> digests(bool with_cpu, const std::vector<std::string>& gpus, TimeLimit& limit) const
     {
         std::vector<analysis::Digest> made;
-        if (with_cpu)
-            if (auto digest = of_cpu()) made.push_back(std::move(*digest));
+        if (with_cpu) add_cpu(made);
         if (gpus.empty()) return made;
         limit.forwards = true;
-        if (auto digest = of_gpus(gpus)) made.push_back(std::move(*digest));
+        add_gpus(gpus, made);
         limit.forwards = false;
         return made;
     }
 
-  private:
-    std::optional<analysis::Digest> of_cpu() const
+    void add_cpu(std::vector<analysis::Digest>& made) const
     {
         constexpr double share = 0.5;  // of the time; the GPUs have the rest
-        Plan plan = find_plan(options_.plan.empty() ? "calibrate/cpu-quick" : options_.plan);
-        const Seconds most{share * seconds_};
+        Plan plan = find_plan(options.plan.empty() ? "calibrate/cpu-quick" : options.plan);
+        const Seconds most{share * seconds};
         plan.end_after = plan.end_after.value > 0 ? std::min(plan.end_after, most) : most;
         const Session session = measure_all(
-            {plan.source, Scheduler(plan, context_.registry, {}), scratch_ / "cpu", {}, options_.node}, context_, {});
-        return digest_of(session.folder, plan.source, session.rows);
+            {plan.source, Scheduler(plan, context.registry, {}), scratch / "cpu", {}, options.node}, context, {});
+        add(session.folder, plan.source, session.rows, made);
     }
 
-    std::optional<analysis::Digest> of_gpus(const std::vector<std::string>& gpus) const
+    void add_gpus(const std::vector<std::string>& gpus, std::vector<analysis::Digest>& made) const
     {
-        const std::string plan = options_.plan.empty() ? "calibrate/gpu-health" : options_.plan;
+        const std::string plan = options.plan.empty() ? "calibrate/gpu-health" : options.plan;
         SideBySide what{.devices = gpus, .arguments = {"--plan", plan}};
-        if (!options_.node.empty()) what.arguments.insert(what.arguments.end(), {"--node", options_.node});
-        const auto rows = measure_side_by_side(what, scratch_, {});
-        return rows ? digest_of(scratch_, plan, *rows) : std::nullopt;
+        if (!options.node.empty()) what.arguments.insert(what.arguments.end(), {"--node", options.node});
+        if (const auto rows = measure_side_by_side(what, scratch, {})) add(scratch, plan, *rows, made);
     }
 
-    std::optional<analysis::Digest> digest_of(const fs::path& folder, const std::string& plan,
-                                              const std::vector<Measurement>& rows) const
+    void add(const fs::path& folder, const std::string& plan, const std::vector<Measurement>& rows,
+             std::vector<analysis::Digest>& made) const
     {
-        analysis::Digest digest = analysis::make_digest({folder, machine_named(options_.node, context_), plan, rows});
-        if (digest.ceilings.empty()) return std::nullopt;
-        return digest;
+        made.push_back(analysis::make_digest({folder, machine_named(options.node, context), plan, rows}));
+        if (made.back().ceilings.empty()) made.pop_back();
     }
-
-    const HealthOptions& options_;
-    int seconds_;
-    const fs::path& scratch_;
-    Context& context_;
 };
 
 /// A device that this machine lacks, a plan that is not known and a reference without digests are refused as before a measurement: the
@@ -160,7 +150,7 @@ int check_health(const HealthOptions& options, Context& context)
     if (with_cpu) kinds.push_back(analysis::kind_of(machine, {"cpu"}));
     if (!gpus.empty()) kinds.push_back(analysis::kind_of(machine, gpus));
     const std::optional<analysis::HealthFinding> before = analysis::judge_reference(machine.node, kinds, reference);
-    const Measuring measuring(options, seconds, scratch.path(), context);
+    const Measuring measuring{options, seconds, scratch.path(), context};
     analysis::HealthFinding finding =
         before ? *before : analysis::judge_health(measuring.digests(with_cpu, gpus, limit), reference);
     finding.node = machine.node;

@@ -50,10 +50,7 @@ bool is_folder(const std::filesystem::path& data)
 void write_page_data(const std::filesystem::path& where, const std::vector<analysis::Study>& studies)
 {
     const std::string text = analysis::json_document(analysis::page_json(studies), 1) + "\n";
-    if (is_folder(where))
-        write_file(where / "page.json", text);
-    else
-        write_chosen_file(where, text);
+    is_folder(where) ? write_file(where / "page.json", text) : write_chosen_file(where, text);
 }
 
 /// Makes a PNG file with twice the pixels and a PDF file beside each SVG file. Returns an empty string, or the reason of a failure. Leaves

@@ -127,18 +127,6 @@ std::string ranks_line(const Measurement& row)
                             both.value > 0 ? format_si(analysis::bus_bandwidth(row).value, "B/s") : "0 B/s"));
 }
 
-std::string remarks_line(const Measurement& row)
-{
-    return row.remarks.empty() ? "" : line("remarks", printable(row.remarks));
-}
-
-/// Empty on a quiet machine.
-std::string busy_line(const Measurement& row)
-{
-    const std::string text = analysis::busy_text(row);
-    return text.empty() ? "" : line("busy", text);
-}
-
 std::string losses_text(const Measurement& row)
 {
     std::string text;
@@ -154,10 +142,12 @@ std::string run_summary(const Measurement& row, const analysis::Study& study)
         return title + line("status", fmt::format("{}: {}", name(row.status), printable(row.reason)));
     }
     const std::string items = analysis::batch_items({&row, 1});
-    return title + line("step", step_text(row)) + busy_line(row) + line(items + "/s", images_text(row)) +
-           tokens_line(row) + line("phases", phases_text(row)) + ranks_line(row) +
-           line("per " + items.substr(0, items.size() - 1), per_image_text(row)) +
-           line("rate", rate_text(row, study.ceilings)) + line("losses", losses_text(row)) + remarks_line(row);
+    const std::string busy = analysis::busy_text(row);
+    return title + line("step", step_text(row)) + (busy.empty() ? "" : line("busy", busy)) +
+           line(items + "/s", images_text(row)) + tokens_line(row) + line("phases", phases_text(row)) +
+           ranks_line(row) + line("per " + items.substr(0, items.size() - 1), per_image_text(row)) +
+           line("rate", rate_text(row, study.ceilings)) + line("losses", losses_text(row)) +
+           (row.remarks.empty() ? "" : line("remarks", printable(row.remarks)));
 }
 
 int explain_only(const std::vector<Item>& items, const RunOptions& options, Context& context)

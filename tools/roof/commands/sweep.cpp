@@ -141,23 +141,21 @@ PlanTime plan_time(const std::vector<Item>& items, Context& context)
     return time;
 }
 
-std::vector<std::string> sweep_arguments(const SweepOptions& options)
+/// "roof sweep PLAN", with its settings and without --only.
+std::string sweep_line(const SweepOptions& options)
 {
-    std::vector<std::string> arguments{"sweep", options.plan};
-    for (const std::string& setting : options.settings) arguments.insert(arguments.end(), {"--set", setting});
-    return arguments;
-}
-
-/// The command that measures this item alone. `sweep`: the arguments "sweep PLAN" with their settings, without --only.
-std::string reproducing_command(const Item& item, const std::vector<std::string>& sweep)
-{
-    std::vector<std::string> words{"roof"};
-    words.insert(words.end(), sweep.begin(), sweep.end());
-    words.insert(words.end(), {"--only", item.id()});
+    std::vector<std::string> words{"roof", "sweep", options.plan};
+    for (const std::string& setting : options.settings) words.insert(words.end(), {"--set", setting});
     return shell_line(words);
 }
 
-std::string dry_run_text(const std::vector<Item>& items, const std::vector<std::string>& sweep, const PlanTime& time)
+/// The command that measures this item alone.
+std::string reproducing_command(const Item& item, const std::string& sweep)
+{
+    return sweep + " --only " + shell_word(item.id());
+}
+
+std::string dry_run_text(const std::vector<Item>& items, const std::string& sweep, const PlanTime& time)
 {
     std::string text;
     std::map<std::string, int> missing;
@@ -178,7 +176,7 @@ std::string dry_run_text(const std::vector<Item>& items, const std::vector<std::
 
 /// {"items":[{"id","command","missing"}],"estimated_seconds","remembered","predicted","budgeted"}; "missing" is null if the item can be
 /// measured.
-nlohmann::json dry_run_json(const std::vector<Item>& items, const std::vector<std::string>& sweep, const PlanTime& time)
+nlohmann::json dry_run_json(const std::vector<Item>& items, const std::string& sweep, const PlanTime& time)
 {
     nlohmann::json list = nlohmann::json::array();
     for (const Item& item : items) {
@@ -224,9 +222,9 @@ int sweep_plan(const SweepOptions& options, Context& context)
         PlanTime time = plan_time(scheduler.planned(), context);
         time.total = std::max(time.total, scheduler.extra_rounds_until());
         if (options.json)
-            print_json(context.out, dry_run_json(scheduler.planned(), sweep_arguments(options), time));
+            print_json(context.out, dry_run_json(scheduler.planned(), sweep_line(options), time));
         else
-            context.out << dry_run_text(scheduler.planned(), sweep_arguments(options), time);
+            context.out << dry_run_text(scheduler.planned(), sweep_line(options), time);
         return 0;
     }
     Job job{text_of(plan, options), scheduler, options.out, {}, options.node};

@@ -6,7 +6,6 @@
 
 #include <signal.h>
 
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 

@@ -17,7 +17,6 @@
 #include <cstring>
 #include <map>
 #include <thread>
-#include <tuple>
 
 namespace roof {
 namespace {

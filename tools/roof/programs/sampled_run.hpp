@@ -5,7 +5,6 @@
 #include "ert/base/units.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>

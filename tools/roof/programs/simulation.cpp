@@ -16,7 +16,6 @@
 
 #include <fmt/format.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -27,14 +26,12 @@ namespace {
 constexpr double line = SimulatedCache::line;
 
 /// The rest of the first line that starts with `begin`; empty without one.
-std::string_view after(std::string_view text, std::string_view begin)
+std::string_view after(std::string_view text, const std::string& begin)
 {
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        if (text.substr(at, end - at).starts_with(begin)) return text.substr(at, end - at).substr(begin.size());
-        at = end + 1;
-    }
-    return {};
+    const std::size_t found = text.starts_with(begin) ? 0 : text.find("\n" + begin);
+    if (found == text.npos) return {};
+    const std::string_view rest = text.substr(text.find(begin, found) + begin.size());
+    return rest.substr(0, rest.find('\n'));
 }
 
 std::vector<std::string> words_of(std::string_view text)
@@ -138,7 +135,7 @@ Dump parse_dump(std::string_view text)
     const std::vector<std::string> counts = words_of(totals);
     if (events.empty() || totals.empty()) throw Error("valgrind: the file has no events, or no sum of them");
     Dump dump;
-    constexpr std::string_view trigger = "desc: Trigger: Client Request: part ";
+    constexpr const char* trigger = "desc: Trigger: Client Request: part ";
     if (const std::string_view part = after(text, trigger); !part.empty())
         dump.part = number_in<int>(trim(part), "part");
     // Sums omit trailing events that never happened.

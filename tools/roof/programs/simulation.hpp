@@ -8,7 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>

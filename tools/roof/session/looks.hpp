@@ -8,7 +8,6 @@
 #include "tools/roof/session/session.hpp"
 
 #include <filesystem>
-#include <string>
 
 namespace roof {
 
