@@ -123,8 +123,11 @@ def a_throttled_step_names_the_limit(jail):
     group, wrapper = in_group(jail, 0.1)
     try:
         row, _, done = jail.step(plan=plan, wrapper=wrapper)
+        counts = (group / "cpu.stat").read_text(encoding="utf-8")
     finally:
         group.rmdir()
+    if "nr_throttled 0\n" in counts:
+        raise Skip("this machine is too busy for the step to reach its limit")
     must(row and row["status"] == "ok" and "the control group's limit throttled" in row["remarks"], row and row["remarks"], done.err)
 
 
