@@ -226,7 +226,7 @@ def levels_of(loads, latencies, edges, device, threads, machine, shows_caches, n
         first = min(index(max(begin, held, nearer / FROM_NEARER)), end - 1)
         rate = [of[1] for of in points]
         agree = [i for i in range(index(max(low, 4 * nearer)) + 2, first + 1) if rate[first] < (1 - AGREE) * rate[i - 1] and abs(rate[i - 2] / rate[i - 1] - 1) <= AGREE]
-        first = max(agree) - 2 if agree and not is_memory else first
+        first = max(agree) - 2 if agree and not is_memory and device == "cpu" else first
         clear = min(index(max(low, held, CLEAR * nearer)), first)
         measured = list(loads)  # in whatever state of the cores
         after = len(measured) if is_last else bisect_right(measured, edge)

@@ -159,7 +159,8 @@ std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::strin
         const double held = is_memory && is_past_caches ? clear_of_edge * reported.last.value : 0;
         const std::size_t clear = index_from(std::max({plateau.flat.low, held, clear_of_edge * nearer}));
         std::size_t begin = std::min(index_from(std::max({low, held, nearer / most_from_nearer})), end - 1);
-        if (!is_memory) begin = before_decline(points, index_from(std::max(plateau.flat.low, 4 * nearer)), begin);
+        if (!is_memory && kind_of_device(device) == "cpu")
+            begin = before_decline(points, index_from(std::max(plateau.flat.low, 4 * nearer)), begin);
         MeasuredLevel& level = levels.emplace_back();
         level.device = device;
         level.threads = threads;
