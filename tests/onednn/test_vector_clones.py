@@ -1,4 +1,4 @@
-"""Machine code of the loops that the compiler makes vectors of (workloads/kernels/clones.hpp), read by objdump: each clone for AVX2 and
+"""Machine code of the loops that the compiler makes vectors of (target_clones), read by objdump: each clone for AVX2 and
 AVX-512 has its arithmetic in loops of vectors, multiply-adds as one instruction; scalar loops are only what such a loop leaves over.
 
 usage: test_vector_clones.py OBJECT..."""

@@ -1,7 +1,6 @@
 // dw[c][v][u] = sum over images and positions of dy[c][y][x] * source[c][y * stride - padding + v][x * stride - padding + u];
 // db[c] = sum of dy. For windows that oneDNN 2.6 computes channel by channel.
 // A thread takes a block of 16 channels. The sums of one row of the window stay in registers along a row of the map.
-#include "workloads/kernels/clones.hpp"
 #include "workloads/kernels/convolution.hpp"
 
 #include <algorithm>
@@ -62,8 +61,10 @@ template <int window>
         db[number * lanes + lane] = bias[lane];
 }
 
-ROOF_VECTOR_CLONES void run_block(const model::Convolution& of, int number, const float* source, const float* dy,
-                                  float* dw, float* db)
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void run_block(const model::Convolution& of,
+                                                                                     int number, const float* source,
+                                                                                     const float* dy, float* dw,
+                                                                                     float* db)
 {
     if (of.window.size == 3) return block<3>(of, number, source, dy, dw, db);
     if (of.window.size == 5) return block<5>(of, number, source, dy, dw, db);

@@ -1,6 +1,5 @@
 // Activations with an exponential or with limits, y = f(x); dx = dy f'(x).
 #include "workloads/engine/activations.hpp"
-#include "workloads/kernels/clones.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/binding.hpp"
 
@@ -37,7 +36,8 @@ template <class Element>
         kind, [&]<LayerKind one>() __attribute__((always_inline)) { loop<one, Element>(of, begin, end); });
 }
 
-ROOF_VECTOR_CLONES void run(LayerKind kind, const Operands& of, std::size_t begin, std::size_t end)
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void run(LayerKind kind, const Operands& of,
+                                                                               std::size_t begin, std::size_t end)
 {
     if (of.y.precision == Precision::bf16)
         loops<BFloat16>(kind, of, begin, end);

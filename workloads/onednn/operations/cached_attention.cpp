@@ -2,7 +2,6 @@
 // queries that it serves: scores are the product of the keys with these queries, results that of their weights with the values, both
 // by the loops of linear layers, which read the cache once.
 #include "workloads/engine/activations.hpp"
-#include "workloads/kernels/clones.hpp"
 #include "workloads/kernels/linear/isa.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/binding.hpp"
@@ -71,8 +70,10 @@ template <class Element>
     for (Dim i = 0; i < group * channels; ++i) narrow(sums[i], to[i]);
 }
 
-ROOF_VECTOR_CLONES void run(const Cached& of, const Elements& source, const Elements& cache, const Elements& result,
-                            Dim item, float* numbers)
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void run(const Cached& of, const Elements& source,
+                                                                               const Elements& cache,
+                                                                               const Elements& result, Dim item,
+                                                                               float* numbers)
 {
     if (source.precision == Precision::bf16)
         attend(of, source.precision, source.as<BFloat16>(), cache.as<BFloat16>(), result.as<BFloat16>(), item, numbers);

@@ -1,7 +1,6 @@
 // Dropout:  y = x / (1 - p) with probability 1 - p, else 0;  dx likewise from dy, with the same decisions.
 // A decision is a hash of seed, step, layer and position. The backward pass recomputes it.
 #include "workloads/engine/ir/formulas.hpp"
-#include "workloads/kernels/clones.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/binding.hpp"
 
@@ -27,8 +26,9 @@ template <class Element>
     }
 }
 
-ROOF_VECTOR_CLONES void drop(const Elements& to, const Elements& from, const Rule& rule, std::size_t begin,
-                             std::size_t end)
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void drop(const Elements& to,
+                                                                                const Elements& from, const Rule& rule,
+                                                                                std::size_t begin, std::size_t end)
 {
     if (to.precision == Precision::bf16)
         drop_all(to.as<BFloat16>(), from.as<BFloat16>(), rule, begin, end);

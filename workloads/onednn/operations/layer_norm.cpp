@@ -1,6 +1,5 @@
 // Layer and RMS norm over the channels of each position, in the layout that the source has. A thread copies the channels of a position
 // into a row of fp32 numbers; the arithmetic is in engine/layers/layer_norm.cpp.
-#include "workloads/kernels/clones.hpp"
 #include "workloads/kernels/lanes.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/positions.hpp"
@@ -174,7 +173,8 @@ template <class Element, bool is_shifted>
     }
 }
 
-ROOF_VECTOR_CLONES void run_positions(const Norm& of, Dim begin, Dim end)
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void run_positions(const Norm& of, Dim begin,
+                                                                                         Dim end)
 {
     const bool is_narrow = of.x.precision == Precision::bf16;
     if (of.mean != nullptr)

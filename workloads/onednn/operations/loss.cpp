@@ -2,7 +2,6 @@
 //   loss = -1/N * sum over n of log p[n,label n];   dx[n,c] = (p[n,c] - [c is n's label]) / N
 // The row's maximum is subtracted first. A thread copies the logits of some positions into rows.
 #include "workloads/engine/activations.hpp"
-#include "workloads/kernels/clones.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/positions.hpp"
 
@@ -71,7 +70,8 @@ template <class Element>
     return loss;
 }
 
-ROOF_VECTOR_CLONES double run_losses(const Losses& of, Dim begin, Dim end)
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] double run_losses(const Losses& of, Dim begin,
+                                                                                        Dim end)
 {
     return of.gradient.precision == Precision::bf16 ? losses_in<BFloat16>(of, begin, end)
                                                     : losses_in<float>(of, begin, end);

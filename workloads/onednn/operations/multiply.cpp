@@ -1,7 +1,6 @@
 // The product of two maps, or of a map and one factor per channel and image (squeeze and excitation):
 //   y[n,c,p] = x[n,c,p] * f[n,c,p or 0];  dx = dy * f;  df = dy * x, summed over the positions where f has one
 // A row is the positions of one channel, or of the block of channels that the layout keeps together.
-#include "workloads/kernels/clones.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/binding.hpp"
 
@@ -104,7 +103,8 @@ template <class Element>
     row_of<Element, 1>(product, of, row);
 }
 
-ROOF_VECTOR_CLONES void run_row(const Product& product, const Operands& of, Dim row)
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void run_row(const Product& product,
+                                                                                   const Operands& of, Dim row)
 {
     if (of.x.precision == Precision::bf16)
         row_in<BFloat16>(product, of, row);

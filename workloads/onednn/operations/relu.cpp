@@ -1,5 +1,4 @@
 // Sums of two maps and ReLUs that no other operation computes:  y = max(a + b, 0);  dx = da + db where y > 0, else 0.
-#include "workloads/kernels/clones.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/binding.hpp"
 
@@ -36,7 +35,8 @@ template <class Element, bool has_right>
     loop<Element, has_right, ReluPass::backward>(of, begin, end);
 }
 
-ROOF_VECTOR_CLONES void sum(const Operands& of, ReluPass relu, std::size_t begin, std::size_t end)
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void sum(const Operands& of, ReluPass relu,
+                                                                               std::size_t begin, std::size_t end)
 {
     const bool two = of.right.at != nullptr;
     if (of.y.precision == Precision::bf16)

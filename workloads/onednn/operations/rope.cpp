@@ -1,6 +1,5 @@
 // Rotary positions, in the layout that the source has. A thread copies the channels of positions into rows of fp32 numbers, turns them
 // there, and copies them back.
-#include "workloads/kernels/clones.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/positions.hpp"
 
@@ -45,7 +44,8 @@ template <class Element>
     }
 }
 
-ROOF_VECTOR_CLONES void turn(const Turned& of, Dim begin, Dim end, float* rows)
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void turn(const Turned& of, Dim begin, Dim end,
+                                                                                float* rows)
 {
     of.source.precision == Precision::bf16 ? turn_in<BFloat16>(of, begin, end, rows)
                                            : turn_in<float>(of, begin, end, rows);

@@ -3,7 +3,6 @@
 // The momentum starts at zero. One pass over all tensors: 6 FLOPs, 3 reads and 2 writes per number. Or AdamW, as formulas.hpp has it:
 // 14 FLOPs, 4 reads and 3 writes.
 #include "workloads/engine/ir/formulas.hpp"
-#include "workloads/kernels/clones.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/binding.hpp"
 
@@ -23,7 +22,8 @@ struct Piece {
 constexpr std::size_t piece_floats = 16384;  ///< four tensors of 64 KiB fit an L2, and there are far more pieces than
                                              ///< threads
 
-ROOF_VECTOR_CLONES void descend(float* p, const float* g, float* m, float rate, std::size_t count)
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void descend(float* p, const float* g, float* m,
+                                                                                   float rate, std::size_t count)
 {
 #pragma omp simd
     for (std::size_t i = 0; i < count; ++i) {
@@ -32,7 +32,9 @@ ROOF_VECTOR_CLONES void descend(float* p, const float* g, float* m, float rate, 
     }
 }
 
-ROOF_VECTOR_CLONES void adapt(const Piece& piece, const engine::AdamShares& shares, float rate)
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void adapt(const Piece& piece,
+                                                                                 const engine::AdamShares& shares,
+                                                                                 float rate)
 {
     const engine::AdamShares own = shares;  // or each store might change it
     float* const p = piece.value;
@@ -50,7 +52,8 @@ ROOF_VECTOR_CLONES void adapt(const Piece& piece, const engine::AdamShares& shar
 }
 
 /// Both tensors have one layout. oneDNN 3.7 reorders rows with gaps as if they were contiguous, so this is no reorder.
-ROOF_VECTOR_CLONES void round_to(BFloat16* to, const float* from, std::size_t begin, std::size_t end)
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void round_to(BFloat16* to, const float* from,
+                                                                                    std::size_t begin, std::size_t end)
 {
 #pragma omp simd
     for (std::size_t i = begin; i < end; ++i) narrow(from[i], to[i]);
