@@ -1,5 +1,6 @@
 // Draws a figure as SVG. page/figure.js draws the same figures where readers zoom, with the same rules: what is outside the
 // frame is an arrow at its edge, outlines lie below points, and no text covers another.
+#include "analysis/report/boxes.hpp"
 #include "analysis/report/svg.hpp"
 #include "analysis/table/html.hpp"
 
@@ -17,31 +18,10 @@ namespace roof::analysis {
 namespace {
 
 constexpr double left = 96, right_margin = 28, bottom_margin = 56;
-constexpr double heading_line = 20, table_line = 17;
+constexpr double heading_line = 20;
 
 /// Directions from a mark to its name, first choice first: above, below, beside, then between.
 constexpr std::array sides{4, 12, 0, 8, 2, 6, 10, 14, 3, 5, 11, 13, 1, 7, 9, 15};  // sixteenths of a turn
-
-struct Box {
-    double x, y, w, h;
-};
-
-/// A mark as drawn.
-struct Disc {
-    const Mark* mark;
-    Spot at;
-    double radius;
-};
-
-bool meet(const Box& a, const Box& b)
-{
-    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
-}
-
-bool meets_any(const Box& box, const std::vector<Box>& boxes)
-{
-    return std::ranges::any_of(boxes, [&](const Box& other) { return meet(box, other); });
-}
 
 class Drawing {
   public:
@@ -123,7 +103,7 @@ class Drawing {
             for (std::size_t i = 1; i < path.size(); ++i) {
                 const Spot middle{(path[i - 1].x + path[i].x) / 2, (path[i - 1].y + path[i].y) / 2};
                 if (std::hypot(path[i].x - path[i - 1].x, path[i].y - path[i - 1].y) > 30)
-                    arrow_head(path[i - 1], path[i], middle, 8, 3);
+                    svg_.arrow_head(path[i - 1], path[i], middle, 8, 3);
             }
             svg_.close();
         }
@@ -141,7 +121,7 @@ class Drawing {
                                   old_y.median));
             svg_.line({from.x, y(old_y.low)}, {from.x, y(old_y.high)}, "interval");
             svg_.line(from, to, "change-line");
-            if (std::hypot(to.x - from.x, to.y - from.y) > 8) arrow_head(from, to, to, 8, 3);
+            if (std::hypot(to.x - from.x, to.y - from.y) > 8) svg_.arrow_head(from, to, to, 8, 3);
             svg_.close();
         }
     }
@@ -262,25 +242,9 @@ class Drawing {
     /// At the edge, towards the place outside; arrows at one place are counted.
     void arrow(Spot at, Spot edge)
     {
-        arrow_head(edge, at, edge, 9, 5);
+        svg_.arrow_head(edge, at, edge, 9, 5);
         ++arrows_[{std::round(edge.x / 12) * 12, std::round(edge.y / 12) * 12}];
         taken_.push_back({edge.x - 12, edge.y - 12, 24, 24});
-    }
-
-    /// In the direction from one spot to another, with its point at `tip`.
-    void arrow_head(Spot from, Spot to, Spot tip, double length, double half_width)
-    {
-        const double turn = std::atan2(to.y - from.y, to.x - from.x);
-        const auto corner = [&](double aside) {
-            return Spot{tip.x - length * std::cos(turn) - aside * std::sin(turn),
-                        tip.y - length * std::sin(turn) + aside * std::cos(turn)};
-        };
-        svg_.polygon({tip, corner(half_width), corner(-half_width)}, "arrow");
-    }
-
-    static Box box_on(Spot from, Spot to, double share)
-    {
-        return {from.x + share * (to.x - from.x) - 1, from.y + share * (to.y - from.y) - 1, 2, 2};
     }
 
     bool is_free(const Box& box, bool of_lines) const
@@ -323,21 +287,6 @@ class Drawing {
                             boxes->insert(boxes->end(), cells.begin(), cells.end());
                         return;
                     }
-    }
-
-    /// From its edge to the nearest corner or side of a box.
-    static double distance(const Disc& disc, const Box& box)
-    {
-        return std::hypot(disc.at.x - std::clamp(disc.at.x, box.x, box.x + box.w),
-                          disc.at.y - std::clamp(disc.at.y, box.y, box.y + box.h)) -
-               disc.radius;
-    }
-
-    bool is_near_another(const Box& box, const Mark& mark, double distance_at_most, double of_radius = 0) const
-    {
-        return std::ranges::any_of(discs_, [&](const Disc& other) {
-            return other.mark != &mark && distance(other, box) <= distance_at_most + of_radius * other.radius;
-        });
     }
 
     /// Above the line of a mark without known bytes.
@@ -383,7 +332,7 @@ class Drawing {
             return true;
         };
         if (const Box inside{at.x - w / 2, at.y - h / 2, w, h};
-            !is_whole && mark.radius > w / 2 && !meets_any(inside, texts_) && !is_near_another(inside, mark, 0))
+            !is_whole && mark.radius > w / 2 && !meets_any(inside, texts_) && !is_near_another(discs_, inside, mark, 0))
             return write(inside, 0, false);
         for (const bool of_lines : {true, false})
             for (double away = mark.radius + 2; away < mark.radius + (is_whole ? 160 : 12); away += 11)
@@ -395,13 +344,13 @@ class Drawing {
                     const bool is_far = away > mark.radius + 12;
                     const Spot near{std::clamp(at.x, box.x, box.x + box.w), std::clamp(at.y, box.y, box.y + box.h)};
                     const double own = distance({&mark, at, mark.radius}, box);
-                    if (!is_far && is_near_another(box, mark, own + 3 + 0.2 * mark.radius, 0.2)) continue;
+                    if (!is_far && is_near_another(discs_, box, mark, own + 3 + 0.2 * mark.radius, 0.2)) continue;
                     bool crosses = false;
                     std::vector<Box> leader;
                     for (double share = 0; is_far && !crosses && share <= 1; share += 0.04) {
                         leader.push_back(box_on(at, near, share));
                         crosses = meets_any(leader.back(), texts_) ||
-                                  (share > 0.5 && is_near_another(leader.back(), mark, 2));
+                                  (share > 0.5 && is_near_another(discs_, leader.back(), mark, 2));
                     }
                     if (crosses) continue;
                     if (is_far) svg_.line(at, near, "leader");
@@ -419,20 +368,6 @@ class Drawing {
     std::vector<Disc> discs_;
     std::map<std::pair<double, double>, int> arrows_;
 };
-
-/// Columns as wide as their longest text.
-void draw_table(Svg& svg, const std::vector<std::vector<std::string>>& rows, Spot corner)
-{
-    for (std::size_t column = 0; !rows.empty() && column < rows.front().size(); ++column) {
-        std::size_t longest = 0;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            svg.text({corner.x, corner.y + table_line * static_cast<double>(i)}, rows[i][column],
-                     i == 0 ? "label" : "cell");
-            longest = std::max(longest, rows[i][column].size());
-        }
-        corner.x += 7 * static_cast<double>(longest) + 14;
-    }
-}
 
 }  // namespace
 

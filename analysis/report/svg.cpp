@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace roof::analysis {
@@ -110,6 +112,16 @@ void Svg::text(Spot at, std::string_view text, std::string_view css_class, Ancho
         over_lines_.emplace_back(begin, text_.size());
 }
 
+void Svg::arrow_head(Spot from, Spot to, Spot tip, double length, double half_width)
+{
+    const double turn = std::atan2(to.y - from.y, to.x - from.x);
+    const auto corner = [&](double aside) {
+        return Spot{tip.x - length * std::cos(turn) - aside * std::sin(turn),
+                    tip.y - length * std::sin(turn) + aside * std::cos(turn)};
+    };
+    polygon({tip, corner(half_width), corner(-half_width)}, "arrow");
+}
+
 void Svg::shape(Shape shape, Spot at, double radius, std::string_view css_class)
 {
     if (shape == Shape::circle) {
@@ -172,6 +184,19 @@ void draw_legend(Svg& svg, const std::vector<LegendEntry>& entries, Spot corner,
         svg.shape(entries[i].shape, {at.x + swatch / 2, at.y + swatch / 2}, entries[i].radius);
         svg.close();
         svg.text({at.x + swatch + 6, at.y + swatch - 1}, entries[i].text, "tick");
+    }
+}
+
+void draw_table(Svg& svg, const std::vector<std::vector<std::string>>& rows, Spot corner)
+{
+    for (std::size_t column = 0; !rows.empty() && column < rows.front().size(); ++column) {
+        std::size_t longest = 0;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            svg.text({corner.x, corner.y + table_line * static_cast<double>(i)}, rows[i][column],
+                     i == 0 ? "label" : "cell");
+            longest = std::max(longest, rows[i][column].size());
+        }
+        corner.x += 7 * static_cast<double>(longest) + 14;
     }
 }
 

@@ -31,6 +31,8 @@ class Svg {
     /// `turn` in degrees, clockwise, about the anchor.
     void text(Spot at, std::string_view text, std::string_view css_class, Anchor anchor = Anchor::start,
               double turn = 0);
+    /// In the direction from one spot to another, with its point at `tip`.
+    void arrow_head(Spot from, Spot to, Spot tip, double length, double half_width);
     /// A shape of the area of a circle with this radius.
     void shape(Shape shape, Spot at, double radius, std::string_view css_class = "shape");
 
@@ -61,5 +63,8 @@ Svg draw(const Figure& figure, std::string_view clip);
 double legend_height(const std::vector<LegendEntry>& entries, double width);
 /// Draws the legend in columns as wide as the longest text.
 void draw_legend(Svg& svg, const std::vector<LegendEntry>& entries, Spot corner, double width);
+inline constexpr double table_line = 17;  ///< the height of a row of draw_table()
+/// Draws the rows, the first as their heading, in columns as wide as their longest text.
+void draw_table(Svg& svg, const std::vector<std::vector<std::string>>& rows, Spot corner);
 
 }  // namespace roof::analysis

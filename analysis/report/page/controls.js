@@ -40,3 +40,12 @@ export function slider(label, id, {min, max, step, value, text}, change) {
   });
   return element("label", {class: "control", "for": id}, `${label} `, input, output);
 }
+
+/// Shows `live` on the screen. The static parts of the section remain for print only.
+export function replaceStatic(id, ...live) {
+  const section = document.getElementById(id);
+  if (!section) return;
+  for (const child of [...section.children])
+    if (!child.matches("h2,.lead,.numbers")) child.classList.add("on-paper");
+  section.querySelector(".lead").after(element("div", {class: "live"}, ...live));
+}

@@ -3,21 +3,12 @@ import {Chart} from "./chart.js";
 // clang-format off
 import {allSteps, distinct, firstChoices, hierarchical, isOfModel, layersShown, pointsShown, roofsShown, runsOf, stepKey} from "./choices.js";
 // clang-format on
-import {element} from "./controls.js";
+import {element, replaceStatic} from "./controls.js";
 import {boundsOf, unionOf} from "./geometry.js";
 import {columns, LayerTable} from "./layers.js";
 import {cacheSwitch, choiceControls, legendOf, questions, runButtons, zoomSwitch} from "./plot_controls.js";
 import {Sliders} from "./sliders.js";
 import {hashOf, readState} from "./state.js";
-
-/// Shows `live` on the screen. The static parts of the section remain for print only.
-function replaceStatic(id, ...live) {
-  const section = document.getElementById(id);
-  if (!section) return;
-  for (const child of [...section.children])
-    if (!child.matches("h2,.lead,.numbers")) child.classList.add("on-paper");
-  section.querySelector(".lead").after(element("div", {class: "live"}, ...live));
-}
 
 /// How far a reader zooms: from a factor of two to twelve decades.
 const spans = [Math.log(2), 12 * Math.log(10)];

@@ -1,0 +1,56 @@
+// Room in a drawing: what texts, lines and marks cover.
+#pragma once
+
+#include "analysis/report/svg.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace roof::analysis {
+
+struct Box {
+    double x, y, w, h;
+};
+
+/// A mark as drawn.
+struct Disc {
+    const Mark* mark;
+    Spot at;
+    double radius;
+};
+
+inline bool meet(const Box& a, const Box& b)
+{
+    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
+inline bool meets_any(const Box& box, const std::vector<Box>& boxes)
+{
+    return std::ranges::any_of(boxes, [&](const Box& other) { return meet(box, other); });
+}
+
+/// A dot on the line between two spots.
+inline Box box_on(Spot from, Spot to, double share)
+{
+    return {from.x + share * (to.x - from.x) - 1, from.y + share * (to.y - from.y) - 1, 2, 2};
+}
+
+/// From the edge of a mark to the nearest corner or side of a box.
+inline double distance(const Disc& disc, const Box& box)
+{
+    return std::hypot(disc.at.x - std::clamp(disc.at.x, box.x, box.x + box.w),
+                      disc.at.y - std::clamp(disc.at.y, box.y, box.y + box.h)) -
+           disc.radius;
+}
+
+/// Whether a mark besides `mark` is at most so far from the box: `at_most`, and this share of its own radius.
+inline bool is_near_another(const std::vector<Disc>& discs, const Box& box, const Mark& mark, double at_most,
+                            double of_radius = 0)
+{
+    return std::ranges::any_of(discs, [&](const Disc& other) {
+        return other.mark != &mark && distance(other, box) <= at_most + of_radius * other.radius;
+    });
+}
+
+}  // namespace roof::analysis
