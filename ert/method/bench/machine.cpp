@@ -125,7 +125,7 @@ Machine read_machine(const std::filesystem::path& file)
     const std::string name = file.string();
     const std::string text = read_file(file);
     if (const auto found = by_text.find(text); found != by_text.end()) return found->second;
-    return by_text[text] = reading_yaml(name, [&] {
+    const Machine parsed = reading_yaml(name, [&] {
         Reader reader{parse_yaml(text, name)};
         Machine machine;
         machine.sockets = machine.cores = machine.threads = machine.smt = machine.numa_nodes = 0;  // not known
@@ -133,6 +133,7 @@ Machine read_machine(const std::filesystem::path& file)
         if (machine.name.empty()) throw InputError(name + ": it names no machine");
         return machine;
     });
+    return by_text[text] = parsed;
 }
 
 }  // namespace roof
