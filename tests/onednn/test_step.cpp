@@ -126,15 +126,19 @@ TEST_CASE("The end of a residual block is one part per pass and moves each opera
         return found.front();
     };
     const double map = 2 * 64 * 56 * 56 * 4;  // bytes of layer1
-    const double trained = 2 * 64 * 4;        // scale and shift
+    const double numbers = 64 * 4;            // bytes of one number for each channel of layer1
+    // Weight and bias are read, running mean and variance read and written, mean, deviation, scale and shift written.
+    const double forward = (2 + 4 + 4) * numbers;
+    // Weight, mean and deviation are read, the gradients of weight and bias written.
+    const double backward = (3 + 2) * numbers;
     const TimedPart plain = part_of("layer1.0.add", Phase::forward);
     CHECK(plain.layer == part_of("layer1.0.bn2", Phase::forward).layer);
     CHECK(plain.implementation.starts_with("roof:batch_norm+sum+relu"));
-    CHECK(plain.work.compulsory.value == 3 * map + trained);
-    CHECK(part_of("layer1.0.add", Phase::backward).work.compulsory.value == 6 * map + 2 * trained);
+    CHECK(plain.work.compulsory.value == 3 * map + forward);
+    CHECK(part_of("layer1.0.add", Phase::backward).work.compulsory.value == 6 * map + backward);
     const TimedPart with_two = part_of("layer2.0.add", Phase::forward);
     CHECK(with_two.layer == part_of("layer2.0.downsample.1", Phase::forward).layer);
-    CHECK(with_two.work.compulsory.value == 3 * map / 2 + 4 * trained);
+    CHECK(with_two.work.compulsory.value == 3 * map / 2 + 2 * 2 * forward);  // two norms of twice the channels
 }
 
 TEST_CASE("No layer uses oneDNN's reference kernels")

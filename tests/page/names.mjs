@@ -24,7 +24,8 @@ const seenNames = (tab, charts) => tab.$$eval(charts, (all) => all.map((chart) =
     const {left, right, top, bottom} = name.getBoundingClientRect();
     const away = ({x, y, radius}) =>
         Math.hypot(Math.max(left - x, 0, x - right), Math.max(top - y, 0, y - bottom)) - radius;
-    const least = (isOwn) => Math.min(...marks.filter(({key}) => (key === name.dataset.of) === isOwn).map(away));
+    // No infinity comes out of the browser.
+    const least = (isOwn) => Math.min(1e9, ...marks.filter(({key}) => (key === name.dataset.of) === isOwn).map(away));
     return {text: name.textContent, own: least(true), other: least(false)};
   });
   return {names: [...chart.querySelectorAll("text:not(.tick:not(.count),.label,.cell)")].map(corners), near};
