@@ -17,6 +17,8 @@ from roofs import READ_SHARE
 AXES = ["model", "batch", "operation", "intensity", "isa", "precision", "algorithm", "data", "parameters", "lr", "optimizer", "tokens", "phase", "threads", "placement", "pages",
         "cpu_node", "memory_node", "path", "size", "working_set_bytes", "graph", "deterministic", "ranks", "scaling", "communication", "bucket_mb",
         "batch_norm", "round"]
+#: With what says that the bytes are those of what ran (docs/method.md, section 5): without it the row of a GPU is not judged.
+STEP = "One made training step; the bytes are those of the tensors that its operations read and write"
 TIMES = ["launch", "data", "forward", "backward", "update", "exposed", "hidden"]
 COLUMNS = (["id", "bench", "role", "device", *AXES, "status", "reason", "launch_median_s", "launch_low_s", "launch_high_s", "samples", "discarded"]
            + [f"{name}_{part}_s" for name in TIMES[1:] for part in ("median", "low", "high")]
@@ -267,7 +269,7 @@ class Draw:
         sums = {name: sum(layer.get(name) or 0 for layer in layers) for name in ("compulsory_bytes", "no_reuse_bytes", "read_bytes", "written_bytes")}
         cells |= sums | {"flops": sum(layer["flops"] for layer in dense), "executed_flops": sum(layer["executed_flops"] for layer in dense),
                          "work_known": "analytic", "memory_bytes": self.random.randint(10**8, 10**10), "samples": count, "discarded": 0,
-                         "started_utc": "2026-01-02T00:00:00Z", "description": "One made training step.", "messages_bytes": 2500000 if ranks > 1 else 0}
+                         "started_utc": "2026-01-02T00:00:00Z", "description": STEP, "messages_bytes": 2500000 if ranks > 1 else 0}
         status = self.random.choice(["ok"] * 9 + ["failed", "out_of_memory", "diverged", "unsupported"])
         if status != "ok":
             writer.add("train", "step", device, axes, {"status": status, "reason": f"made to be {status}", "work_known": "analytic", "description": "One made training step."})

@@ -36,7 +36,7 @@ def made_record(step):
         "time": point.times, "samples": point.samples, "images_per_s": step.images_per_second, "tokens_per_s": step.tokens_per_second, "images_of_median": step.images_of_median_step,
         "share": point.share, "at_most": step.at_most(point) if point.share else None, "of_peak": step.share_of_peak, "of_peak_at_most": step.compute_roof.at_least if step.share_of_peak is not None else None, "rate": point.rate,
         "roof": roof.median if roof else None, "bound": "" if answer.no_roof_binds(step) else point.bound, "drawn": Drawn(point.drawn), "attainable": point.attainable or None,
-        "headroom": point.headroom if point.share else None, "wait": float(row["data_median_s"] or 0), **{name: by_verdict[of] if point.bound else None for name, of in (("compute_bound", "compute"), ("bandwidth_bound", "bandwidth"), ("unexplained", "unexplained"), *((same, same) for same in ("inside", "outside", "exposed_share", "waiting_share")))}}
+        "headroom": point.headroom if point.share else None, "wait": float(row["data_median_s"] or 0), **{name: by_verdict[of] if point.bound else None for name, of in (("compute_bound", "compute"), ("bandwidth_bound", "bandwidth"), ("unexplained", "unexplained"), *((same, same) for same in ("inside", "outside", "exposed_share", "waiting_share", "waited_share")))}}
 
 
 def is_unstable(row):

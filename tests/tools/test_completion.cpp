@@ -58,7 +58,7 @@ TEST_CASE("the completion has every command and every option of it, and the valu
     }
     CHECK(words_after(bench, {"ca"}) == "calibrate\tmeasure this machine's ceilings\n");
     CHECK_THAT(words_after(bench, {"run", ""}), Catch::StartsWith("tinynet\n"));
-    CHECK(words_after(bench, {"run", "tinynet", "--precision", "bf"}) == "bf16\n");
+    CHECK(words_after(bench, {"run", "tinynet", "--precision", "fp3"}) == "fp32\n");
     CHECK(words_after(bench, {"run", "tinynet", "--device", ""}) == "cpu\n");
     CHECK(words_after(bench, {"run", "tinynet", "--out", ""}).empty());
     CHECK(words_after(bench, {"estimate", "alexnet", "--on", "a100"}) ==
