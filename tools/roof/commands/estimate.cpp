@@ -15,7 +15,6 @@
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/python_package.hpp"
 #include "tools/roof/reading/study.hpp"
-#include "workloads/model/models.hpp"
 
 #include <fmt/format.h>
 
@@ -142,9 +141,9 @@ std::vector<analysis::RecordedEstimate> counted_by(const EstimateOptions& option
 {
     if (options.model.empty()) return recorded_in(options);
     if (options.batch.empty()) throw InputError("estimate: --batch is required; 'roof help estimate' shows how");
-    std::vector<analysis::EstimateRequest> requests;  // all are read before the first is answered
-    const auto networks =
-        model::is_layers_text(options.model) ? std::vector{options.model} : comma_list("MODEL", options.model);
+    std::vector<analysis::EstimateRequest> requests;                     // all are read before the first is answered
+    const bool is_text = options.model.find('{') != options.model.npos;  // of a network's layers
+    const auto networks = is_text ? std::vector{options.model} : comma_list("MODEL", options.model);
     for (const std::string& network : networks)
         for (const std::string& batch : comma_list("--batch", options.batch))
             requests.push_back(request_of(options, network, batch));
