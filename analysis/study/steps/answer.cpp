@@ -163,12 +163,12 @@ void add_precision(std::vector<Action>& actions, const Study& study, const Measu
                            no_roof_binds ? "up to " : "about ", "analytic"});
 }
 
-/// What other programs took of the step, if that is known; of several ranks it is not, since they take processors from each other.
-/// Else half of the samples of a quiet machine are no slower than their median; disturbed ones are.
+/// What other programs took of the step, if that is known. Else half of the samples of a quiet machine are no slower
+/// than their median; disturbed ones are.
 void add_busy_machine(std::vector<Action>& actions, const Measurement& row)
 {
     const Disturbed disturbed = disturbed_of({&row, 1});
-    if (const auto cost = row.ranks() > 1 ? std::nullopt : busy_cost(row))
+    if (const auto cost = cost_of_others(row))
         actions.push_back({row.remarks.find(throttled_by_group) != std::string::npos
                                ? "a higher limit of the control group"
                                : "a quiet machine",

@@ -82,10 +82,9 @@ std::string minute_of(const std::string& started)
     return started.substr(0, 10) + " " + started.substr(11, to_minute - 11) + " UTC";
 }
 
-/// What other programs took of the step, where it is known. Of several ranks it is not: they take processors from each other.
 double seconds_waited(const Measurement& row)
 {
-    const std::optional<BusyCost> cost = row.ranks() > 1 ? std::nullopt : busy_cost(row);
+    const std::optional<BusyCost> cost = cost_of_others(row);
     return cost ? cost->share * row.seconds.median.value : 0;
 }
 
@@ -105,6 +104,11 @@ std::vector<Segment> with_rest(std::vector<Segment> segments, const Measurement&
 }
 
 }  // namespace
+
+std::optional<BusyCost> cost_of_others(const Measurement& row)
+{
+    return row.ranks() > 1 ? std::nullopt : busy_cost(row);
+}
 
 std::vector<const Placement*> above_their_roof(const Study& study)
 {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "analysis/study/study.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/method/bench/measurement.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +35,9 @@ struct StepTimes {
     double outside() const { return std::max(0.0, step - layers - communication - waited); }
     double all() const { return std::max(step, layers) + data; }
 };
+/// What other programs took of a step, if it is known. Of several ranks it is not: they take processors from each
+/// other.
+std::optional<BusyCost> cost_of_others(const Measurement& row);
 /// All zero for a row that was not measured.
 StepTimes step_times(std::span<const Placement> placements, const Measurement& row);
 
@@ -68,8 +73,8 @@ std::string headroom_text(const Study& study, int n, int columns = 0);
 // The time of a step by phase and by kind of layer. Both are partitions: their parts add up to the step, or to more
 // if the layers, which are timed apart, took longer than it.
 
-/// The rest of the step, if there is any: of several ranks what the layers waited for, on a busy machine what the threads waited for,
-/// and what is then left.
+/// The rest of the step, if there is any: of several ranks what the layers waited for, on a busy machine what the
+/// threads waited for, and what is then left.
 inline constexpr std::string_view exposed_communication = "exposed communication";
 inline constexpr std::string_view waiting_for_processor = "waiting for a processor";
 inline constexpr std::string_view outside_layers = "outside the layers";

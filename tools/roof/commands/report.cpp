@@ -15,7 +15,6 @@
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/reading/study.hpp"
-#include "tools/roof/session/session.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -53,8 +52,8 @@ void write_page_data(const std::filesystem::path& where, const std::vector<analy
     is_folder(where) ? write_file(where / "page.json", text) : write_chosen_file(where, text);
 }
 
-/// Makes a PNG file with twice the pixels and a PDF file beside each SVG file. Returns an empty string, or the reason of a failure. Leaves
-/// no partial file.
+/// Makes a PNG file with twice the pixels and a PDF file beside each SVG file. Returns an empty string, or the reason
+/// of a failure. Leaves no partial file.
 std::string convert(const std::vector<std::filesystem::path>& pictures)
 {
     std::string converter = installed("rsvg-convert"), scale = "--zoom";

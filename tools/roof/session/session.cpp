@@ -121,6 +121,14 @@ std::unique_ptr<RunDirectory> open_folder(const Job& job, const Machine& machine
     }
 }
 
+/// Whether there are rows, and each is of what this machine cannot measure or was left out.
+bool measured_nothing(const std::vector<Measurement>& rows)
+{
+    return !rows.empty() && std::ranges::all_of(rows, [](const Measurement& row) {
+        return row.status == Status::unsupported || row.status == Status::skipped;
+    });
+}
+
 }  // namespace
 
 Machine machine_named(const std::string& node, const Context& context)
@@ -133,13 +141,6 @@ Machine machine_named(const std::string& node, const Context& context)
     machine.node = node_name(node);
     machine.host.clear();  // several of these names may be given on one host
     return machine;
-}
-
-bool measured_nothing(const std::vector<Measurement>& rows)
-{
-    return !rows.empty() && std::ranges::all_of(rows, [](const Measurement& row) {
-        return row.status == Status::unsupported || row.status == Status::skipped;
-    });
 }
 
 int Session::status() const

@@ -56,9 +56,6 @@ struct Session {
     Seconds seconds_per_row{};  ///< of the rows measured in this session; 0 without any
 };
 
-/// Whether there are rows, and each is of what this machine cannot measure or was left out.
-bool measured_nothing(const std::vector<Measurement>& rows);
-
 /// Measures the items that the folder lacks, and appends each row after its measurement. Items that have not begun when the plan's time is
 /// over get rows `skipped`; those whose working sets are not known by then get none. An interrupt drops the current
 /// row and prints on `context.err` how to continue. Throws InputError.
