@@ -108,11 +108,12 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
 /// A row for each quantity, a column for each machine. All estimates must have the same request. The reason why a machine has no estimate is below the table.
 std::string to_text(std::span<const MachineEstimate> estimates);
 
-/// The smallest batch from which compute bounds it, up to `largest`; nothing where that is the same at every batch. The request is of a
-/// network that can be counted here.
+/// The smallest batch from which compute bounds it, up to `largest`; nothing where that is the same at every batch. The
+/// request is of a network that can be counted here.
 std::optional<int> compute_bound_from(const Target& target, EstimateRequest request, int largest);
 
-/// "alexnet at batch 4 on a100 is memory-bound: 73% of its 2.18 ms lie under bandwidth roofs (8.3 FLOP/B, ridge point 12.5)."
+/// "alexnet at batch 4 on a100 is memory-bound: 73% of its 2.18 ms lie under bandwidth roofs (8.3 FLOP/B, ridge point
+/// 12.5)."
 std::string bound_sentence(const MachineEstimate& estimate);
 
 /// A row for each estimate: what the terminal has in columns, in SI units.

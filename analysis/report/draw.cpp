@@ -313,8 +313,8 @@ class Drawing {
         }
     }
 
-    /// The name with its number, or the number alone: in a large mark, above, below or beside it, where no other is as near; a name
-    /// also farther away, with a leader that crosses no text. False without room.
+    /// The name with its number, or the number alone: in a large mark, above, below or beside it, where no other is as
+    /// near; a name also farther away, with a leader that crosses no text. False without room.
     bool name_mark(const Mark& mark, bool is_whole)
     {
         const std::string number = mark.rank > 0 ? std::to_string(mark.rank) : "";

@@ -48,7 +48,8 @@ void add_link(Figure& figure, const Placement& step)
                             .title = explain(step)});
 }
 
-/// What a picture needs that stands alone: the answer, two sentences in lines that fit, the machine and the date of its roofs.
+/// What a picture needs that stands alone: the answer, two sentences in lines that fit, the machine and the date of its
+/// roofs.
 std::vector<std::string> heading_of(const Study& study, const Measurement& row)
 {
     constexpr std::size_t widest = 145;

@@ -97,7 +97,8 @@ bool has_one_batch(std::span<const MachineEstimate> estimates)
     return std::ranges::all_of(estimates, [&](E e) { return e.request.batch == estimates.front().request.batch; });
 }
 
-/// Colour is the model, shape the machine; hollow, since nobody measured the point. A line joins the batches, of which the first and the last have a name.
+/// Colour is the model, shape the machine; hollow, since nobody measured the point. A line joins the batches, of which
+/// the first and the last have a name.
 void add_estimates(Figure& figure, std::span<const Target> targets, std::span<const MachineEstimate> estimates)
 {
     constexpr std::array shapes{Shape::circle, Shape::square, Shape::triangle, Shape::diamond, Shape::cross};

@@ -71,9 +71,11 @@ std::string report_html(const std::vector<Study>& studies);
 /// line: its rate is known, its intensity is not.
 std::string points_page(const Study& study);
 
-// Steps by estimate on machines. The estimates have one precision and phase; each is of the target that its `machine` names.
+// Steps by estimate on machines. The estimates have one precision and phase; each is of the target that its `machine`
+// names.
 
-/// All machines in one picture, and where there are several one of each, all in the same frame. Roofs of a data sheet are dashed, points hollow.
+/// All machines in one picture, and where there are several one of each, all in the same frame. Roofs of a data sheet
+/// are dashed, points hollow.
 std::vector<Svg> estimates_pictures(std::span<const Target> targets, std::span<const MachineEstimate> estimates);
 /// A page without script: the sentences, the pictures and the table.
 std::string estimates_page(std::span<const Target> targets, const std::vector<MachineEstimate>& estimates,

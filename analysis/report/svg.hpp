@@ -44,7 +44,8 @@ class Svg {
 
     /// The element for a page, whose style sheet formats it.
     std::string str() const { return "<svg " + head_ + ">\n" + text_ + "</svg>\n"; }
-    /// A complete file on white paper. A text over lines has its halo as a text below it: few programs except browsers know paint-order.
+    /// A complete file on white paper. A text over lines has its halo as a text below it: few programs except browsers
+    /// know paint-order.
     std::string file(std::string_view style_sheet) const;
 
   private:

@@ -64,7 +64,8 @@ std::string why_above_compute(bool executed_is_known)
                  "multiplications than are counted; if neither applies, the calibration was disturbed: calibrate again";
 }
 
-/// The farthest cache that may have held what cannot have moved at the level that binds; `levels.size()` if there is none.
+/// The farthest cache that may have held what cannot have moved at the level that binds; `levels.size()` if there is
+/// none.
 std::size_t serving_cache(const Placement& p, std::size_t binding, const RowRoofs& over)
 {
     const Bytes elsewhere = p.levels[binding].low - p.levels[binding].roof * p.seconds.median;

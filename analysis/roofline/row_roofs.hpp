@@ -42,7 +42,8 @@ struct MixRoof {
     /// "load", "update" if one loop alone is fastest and has this mix, else "mix 2:1", reads first.
     std::string access;
     bool may_be_higher = false;  ///< one of its loops may be
-    /// More is written than read, and no loop was measured that writes more than it reads: the writes have the rate of copies.
+    /// More is written than read, and no loop was measured that writes more than it reads: the writes have the rate of
+    /// copies.
     bool writes_as_copies = false;
 };
 
@@ -59,8 +60,8 @@ struct RowRoofs {
     std::vector<std::vector<MeasuredAccess>> accesses{};  ///< one entry for each of roofs.levels
 };
 
-/// The roofs of the row's threads; with a note where others are used or a roof is missing. `machine`: of the ceilings. None for a
-/// step on a GPU whose bytes are not those of its operations, although these fuse batch norms.
+/// The roofs of the row's threads; with a note where others are used or a roof is missing. `machine`: of the ceilings.
+/// None for a step on a GPU whose bytes are not those of its operations, although these fuse batch norms.
 RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine& machine);
 
 /// The roof of a level for a piece of work; without a name if its reads and writes are not known.

@@ -9,8 +9,8 @@ namespace roof::analysis {
 bool took_turns(const Measurement& row);
 /// Whether the clocks of a row's ranks differ (row_words.hpp).
 bool differ_in_clock(const Measurement& row);
-/// Whether the bytes of a step on a GPU are those of its layers one by one, although our kernels of batch norms ran fused and moved fewer:
-/// a row of before its bench said that it counts operations.
+/// Whether the bytes of a step on a GPU are those of its layers one by one, although our kernels of batch norms ran
+/// fused and moved fewer: a row of before its bench said that it counts operations.
 bool has_bytes_of_others(const Measurement& row);
 
 }  // namespace roof::analysis

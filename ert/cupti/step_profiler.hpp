@@ -37,7 +37,8 @@ MemoryUse memory_use(std::size_t device, const Launch& launch);
 /// the device does not report these.
 Bytes bytes_of(const MemoryUse& use, const Device& device);
 
-/// Throws Unsupported if the launch, of which so many bytes are compulsory, would have moved fewer: GPM misses a part of short launches.
+/// Throws Unsupported if the launch, of which so many bytes are compulsory, would have moved fewer: GPM misses a part
+/// of short launches.
 void require_bytes(const MemoryUse& use, const Device& device, Bytes compulsory);
 
 /// "device memory moved 4.80 GB per launch by NVML's GPM: …".

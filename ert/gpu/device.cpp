@@ -93,7 +93,8 @@ Capability absence(cudaError_t status)
     return {"gpu", false, what + " (" + describe(status) + ")", remedy};
 }
 
-/// Whether this thread uses a device. Before, the runtime calls device 0 current, where cudaSetDevice() would make a context.
+/// Whether this thread uses a device. Before, the runtime calls device 0 current, where cudaSetDevice() would make a
+/// context.
 bool has_context()
 {
     using GetContext = CUresult (*)(CUcontext*);

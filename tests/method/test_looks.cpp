@@ -85,7 +85,8 @@ TEST_CASE("slower looks do not count, unless they are the last and more than the
 TEST_CASE(
     "rounds just below the window widen the interval, and where they are as many as those in it the rate is not steady")
 {
-    // 98 lies below the window, 98.5 to 101.5, and above 97. Nine medians: mean 99.3333, squares 6 · 0.6667² + 3 · 1.3333² = 8, error
+    // 98 lies below the window, 98.5 to 101.5, and above 97. Nine medians: mean 99.3333, squares 6 · 0.6667² + 3 ·
+    // 1.3333² = 8, error
     // √(8 / 8 / 9) = 0.33333, half width 2.752 · 0.33333 = 0.91733.
     const SeenRate wide = over({look(0, 100), look(11, 100), look(22, 98, 3)});
     check(wide, Steadiness::steady, 100, 2);

@@ -41,8 +41,8 @@ enum class Clocks { fixed, steps, drifts, unread, misread };
 enum class Reports { right, wrong, missing };
 /// `low`: the guide's rates are 2% too low, so that true ceilings lie above them. `off`: each is wrong by up to 2% in either direction.
 enum class Guide { none, right, low, off };
-/// `siblings`: all hardware threads of two on each core are measured too. `hidden_siblings`: the machine reports them as cores, as some virtual
-/// machines do. `two_kinds`: half of the cores are slower.
+/// `siblings`: all hardware threads of two on each core are measured too. `hidden_siblings`: the machine reports them
+/// as cores, as some virtual machines do. `two_kinds`: half of the cores are slower.
 enum class Cores { alike, siblings, hidden_siblings, two_kinds };
 
 /// What happens once in the run, or goes on in time. `throttle`: all rates fall, from 2 to 14 s on. `memory_throttle`: memory's alone.

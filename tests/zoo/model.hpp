@@ -125,7 +125,8 @@ struct Model {
     double edge(std::size_t cache, int threads) const { return caches[cache].bytes * instances(cache, threads); }
     bool is_private(std::size_t level) const { return level < caches.size() && !caches[level].is_shared; }
 
-    /// The share of a set's lines that each level serves; the sum is 1. `held`: the share of the last cache that is left to the set.
+    /// The share of a set's lines that each level serves; the sum is 1. `held`: the share of the last cache that is
+    /// left to the set.
     std::vector<double> served(double set, int threads, double luck = 0.5, double held = 1) const;
     /// Seconds for a byte of one thread out of a level, with so many threads at work, on a core of the first kind.
     Parts byte_from(std::size_t level, const std::string& operation, int threads) const;

@@ -60,8 +60,8 @@ struct Timing {
 
 class World {
   public:
-    /// `earlier`: the same machine at the look before; null at the first of `looks`. Between looks its neighbours have changed. An event that
-    /// lasts falls into one of them, and has happened in those after it.
+    /// `earlier`: the same machine at the look before; null at the first of `looks`. Between looks its neighbours have
+    /// changed. An event that lasts falls into one of them, and has happened in those after it.
     explicit World(Model given, const World* earlier = nullptr, int looks = 1);
 
     const Model& model() const { return model_; }

@@ -107,8 +107,8 @@ void check_losses(Parameters parameters, int classes, std::optional<double> firs
 /// Throws Error for a label that is not in [0, classes).
 void require_labels(const int* labels, std::size_t count, int classes);
 
-/// Of ranks whose clocks are known: their medians over the launches, which differ if they are more than 2% apart. `launches`: of each, the
-/// clock of each rank in hertz.
+/// Of ranks whose clocks are known: their medians over the launches, which differ if they are more than 2% apart.
+/// `launches`: of each, the clock of each rank in hertz.
 std::vector<std::string> remarks_on_clocks(const std::vector<std::vector<double>>& launches);
 
 /// Names the broken images that were skipped; none if there were none.

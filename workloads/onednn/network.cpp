@@ -30,8 +30,8 @@ dnnl::memory rows_of(const Tensor& tensor, const dnnl::engine& engine, Dim begin
     return {tensor.desc().submemory_desc(dims, from), engine, tensor.memory.get_data_handle()};
 }
 
-/// Fills the tensors, which have these dimensions in any layouts and precisions, some rows of the first dimension at a time: a copy of
-/// the largest weights would be as large as the rest of a network.
+/// Fills the tensors, which have these dimensions in any layouts and precisions, some rows of the first dimension at a
+/// time: a copy of the largest weights would be as large as the rest of a network.
 void fill_by_rows(const Program& program, const Dims& dims, const std::vector<Tensor>& tensors, const Fill& fill)
 {
     constexpr std::size_t piece = std::size_t{1} << 20;  // values: 4 MiB

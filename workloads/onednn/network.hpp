@@ -55,7 +55,8 @@ class Network {
     const std::vector<model::Parameter>& parameters() const { return parameters_; }
     const std::vector<Trained>& trained() const { return trained_; }
     const std::vector<Running>& running() const { return running_; }
-    /// Writes the values that `fill` stores: those from number `first` on, in PyTorch's shape OIHW, [out][in] or [channels].
+    /// Writes the values that `fill` stores: those from number `first` on, in PyTorch's shape OIHW, [out][in] or
+    /// [channels].
     void set(std::size_t parameter, const std::function<void(std::span<float> values, std::size_t first)>& fill);
 
   private:

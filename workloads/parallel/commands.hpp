@@ -28,8 +28,8 @@ struct Assignment {
 /// For a device alone, or with the others that it is to work with.
 Assignment assignment_of(const std::string& bench, const Device& device, const Point& point);
 
-/// make: a subject is made; launch: it is launched once; check: it is checked; report: its remarks are asked for; release: it is
-/// destroyed; leave: the rank ends.
+/// make: a subject is made; launch: it is launched once; check: it is checked; report: its remarks are asked for;
+/// release: it is destroyed; leave: the rank ends.
 enum class CommandKind { make, launch, check, report, release, leave };
 constexpr EnumNames<CommandKind, 6> names_of(CommandKind)
 {

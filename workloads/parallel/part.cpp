@@ -50,8 +50,8 @@ void check(Subject& subject)
     }
 }
 
-/// Of a rank that roof started: a rank on a CPU has its part of the processors; one on a GPU has all, of which its step takes those near
-/// that GPU.
+/// Of a rank that roof started: a rank on a CPU has its part of the processors; one on a GPU has all, of which its step
+/// takes those near that GPU.
 void take_processors(const Place& place, const Assignment& assignment, const std::vector<int>& allowed)
 {
     if (place.launcher != Launcher::roof) return;

@@ -118,7 +118,8 @@ YAML::Node to_yaml(const Machine& machine)
 
 Machine read_machine(const std::filesystem::path& file)
 {
-    // A command asks for the machine of a folder some twenty times, and parsing takes most of the time of a short command.
+    // A command asks for the machine of a folder some twenty times, and parsing takes most of the time of a short
+    // command.
     static std::mutex one_at_a_time;
     static std::map<std::string, Machine> by_text;
     const std::scoped_lock lock(one_at_a_time);

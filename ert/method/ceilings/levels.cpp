@@ -115,8 +115,9 @@ std::vector<Plateau> plateaus_of(const LevelSweeps& sweeps, const std::vector<Ra
     return plateaus;
 }
 
-/// What a nearer level keeps of a set falls with the size, ever more slowly. So where a set is slower than smaller ones that agree, the farther
-/// level serves a part of it: the first of the largest two that agree, from `flat` on; else `begin`.
+/// What a nearer level keeps of a set falls with the size, ever more slowly. So where a set is slower than smaller ones
+/// that agree, the farther level serves a part of it: the first of the largest two that agree, from `flat` on; else
+/// `begin`.
 std::size_t before_decline(const std::vector<RatePoint>& points, std::size_t flat, std::size_t begin)
 {
     constexpr double agreement = 0.005;

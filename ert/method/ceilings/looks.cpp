@@ -44,8 +44,9 @@ Lies where_lies(const Round& round, double centre, double reach, bool per_clock)
     return inside < 2 ? Lies::faster : Lies::in;
 }
 
-/// Whether rounds at the end are slower, and more of them in a row than were ever followed by fast ones. What only the rest between two looks
-/// ended does not count, unless it was a whole look. `looks`: where the rounds of each lie, in order of time.
+/// Whether rounds at the end are slower, and more of them in a row than were ever followed by fast ones. What only the
+/// rest between two looks ended does not count, unless it was a whole look. `looks`: where the rounds of each lie, in
+/// order of time.
 bool is_lost(const std::map<double, std::vector<Lies>>& looks)
 {
     std::size_t slower = 0;

@@ -28,13 +28,13 @@ struct SeenRate {
 };
 
 /// Interference only slows, so all rounds are compared with the fastest rate on which samples of all looks agree
-/// (sustained_rate()). Rounds that are slower by more than twice the window's reach, and rounds most of whose samples there
-/// were disturbed, are left out; the others give value and interval.
+/// (sustained_rate()). Rounds that are slower by more than twice the window's reach, and rounds most of whose samples
+/// there were disturbed, are left out; the others give value and interval.
 ///
 /// Steady: the rounds of at least two times agree; of at least three, if most rounds were left out. Rounds of one time
-/// alone are judged as by sustained_rate(), with `seen_once` for `steady`. So a later look that is faster takes `steady`
-/// back, until another agrees. Changed: rounds at the end are slower, more in a row than ever were before fast ones
-/// followed. What only the rest between two looks ended does not count there, unless it was a whole look.
+/// alone are judged as by sustained_rate(), with `seen_once` for `steady`. So a later look that is faster takes
+/// `steady` back, until another agrees. Changed: rounds at the end are slower, more in a row than ever were before fast
+/// ones followed. What only the rest between two looks ended does not count there, unless it was a whole look.
 ///
 /// Rounds of another state of the machine confirm a rate, and neither lower nor raise it; where there are no others, it
 /// is seen once at most. Empty without samples.

@@ -32,8 +32,8 @@ std::vector<Item> without_rows(const std::vector<Item>& items, const std::set<st
     return left;
 }
 
-/// A varying clock affects every point, so more rounds of one do not help. What changed for two ceilings of a level, or for a tenth of all, may
-/// have changed for all.
+/// A varying clock affects every point, so more rounds of one do not help. What changed for two ceilings of a level, or
+/// for a tenth of all, may have changed for all.
 bool is_settled(const Ceiling& ceiling, const std::vector<Ceiling>& all)
 {
     int of_level = 0;

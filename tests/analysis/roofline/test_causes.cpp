@@ -1,5 +1,5 @@
-// Why a point lies above its roof, or has none; and every committed step under the roofs of its machine: that it moves no more than the
-// data sheet's pins carry. The sheets' figures stand here, and the arithmetic is done again.
+// Why a point lies above its roof, or has none; and every committed step under the roofs of its machine: that it moves
+// no more than the data sheet's pins carry. The sheets' figures stand here, and the arithmetic is done again.
 #include "analysis/roofline/place.hpp"
 #include "analysis/study/steps/answer.hpp"
 #include "analysis/study/study.hpp"
@@ -17,7 +17,8 @@ using namespace roof::analysis;
 
 namespace {
 
-/// Bytes per second of the memory of the socket or the card, by the sheets of configs/machines; Emerald Rapids: eight channels of DDR5-5600.
+/// Bytes per second of the memory of the socket or the card, by the sheets of configs/machines; Emerald Rapids: eight
+/// channels of DDR5-5600.
 const std::map<std::string, double> pins_of{
     {"nvidia-h200", 4.8e12}, {"amd-epyc-family26-2cpu", 614.4e9}, {"intel-xeon-processor-family6-2cpu", 358.4e9}};
 
@@ -143,6 +144,7 @@ TEST_CASE(
     }
     CHECK(layers > 1000);
     CHECK(above > 10);
-    // Measured when a layer's bytes were those of its definition; 19 of its layers would have moved more than the pins carry.
+    // Measured when a layer's bytes were those of its definition; 19 of its layers would have moved more than the pins
+    // carry.
     CHECK(without_roofs == std::set<std::string>{"nvidia-h200 alexnet, turns", "nvidia-h200 resnet50"});
 }

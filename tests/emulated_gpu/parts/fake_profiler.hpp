@@ -1,4 +1,5 @@
-// A profiler that records nothing, for steps on emulated GPUs: launches are told of, as CUPTI's are, and repeated as for counters.
+// A profiler that records nothing, for steps on emulated GPUs: launches are told of, as CUPTI's are, and repeated as
+// for counters.
 #pragma once
 
 #include "ert/method/bench/bench_registry.hpp"

@@ -5,8 +5,8 @@
 
 namespace roof::emulated {
 
-/// Makes the process's context on the device, if it has none. With ROOF_EMULATED_EXCLUSIVE, a folder, one process at a time may have one
-/// (compute mode EXCLUSIVE_PROCESS): cudaErrorDevicesUnavailable, and a file there that says so.
+/// Makes the process's context on the device, if it has none. With ROOF_EMULATED_EXCLUSIVE, a folder, one process at a
+/// time may have one (compute mode EXCLUSIVE_PROCESS): cudaErrorDevicesUnavailable, and a file there that says so.
 cudaError_t make_context(int device);
 
 }  // namespace roof::emulated

@@ -95,7 +95,8 @@ Work moved_by(const StepProgram& list, const std::string& layer, Phase phase)
 TEST_CASE(
     "A stage counts what its operations move: nothing of a batch norm that is deferred, and of moments what they read")
 {
-    // bf16, 256 images: a map of 64 channels of 112 x 112 has 411.0 MB, and so has one of 256 channels of 56 x 56; with 64 channels 102.8 MB.
+    // bf16, 256 images: a map of 64 channels of 112 x 112 has 411.0 MB, and so has one of 256 channels of 56 x 56; with
+    // 64 channels 102.8 MB.
     constexpr double map = 2.0 * 256 * 64 * 112 * 112, quarter = map / 4, within = 0.002;
     const StepProgram passes =
         write_step(model::build_model("resnet50"), {.batch = 256, .precision = Precision::bf16}, loops(false));
@@ -104,7 +105,8 @@ TEST_CASE(
     // Its only reader, the pool, normalises what it reads: statistics alone.
     CHECK(moved_by(passes, "bn1", Phase::forward).read.value == Approx(map).epsilon(within));
     CHECK(moved_by(passes, "bn1", Phase::forward).written.value < 1e4);
-    // The pool's gradient is the sum of two shares. It, the winners (a byte for two) and the source, twice; the source's gradient.
+    // The pool's gradient is the sum of two shares. It, the winners (a byte for two) and the source, twice; the
+    // source's gradient.
     const Work first = moved_by(passes, "bn1", Phase::backward);
     CHECK(first.read.value == Approx(2 * quarter + 2 * (map + quarter + quarter / 2)).epsilon(within));
     CHECK(first.written.value == Approx(quarter + map).epsilon(within));
@@ -113,13 +115,15 @@ TEST_CASE(
     CHECK(third.read.value == Approx(2 * quarter).epsilon(within));
     CHECK(third.written.value < 1e6);
     CHECK(moved_by(passes, "layer1.1.bn3", Phase::forward).read.value == Approx(map).epsilon(within));
-    // A 3x3 convolution with stride 2 reads and writes what its definition says, and a 1x1 one a quarter of the positions.
+    // A 3x3 convolution with stride 2 reads and writes what its definition says, and a 1x1 one a quarter of the
+    // positions.
     CHECK(moved_by(passes, "layer2.0.conv2", Phase::forward).read.value ==
           Approx(map / 2 + 2 * 9 * 128 * 128).epsilon(within));
     CHECK(moved_by(passes, "layer2.0.downsample.0", Phase::forward).read.value ==
           Approx(map / 4 + 2 * 256 * 512).epsilon(within));
     CHECK(moved_by(passes, "layer2.0.downsample.0", Phase::forward).written.value == Approx(map / 2).epsilon(within));
-    // All of it: what the operations have, less the quarters that convolutions do not read, and what stays in an operation.
+    // All of it: what the operations have, less the quarters that convolutions do not read, and what stays in an
+    // operation.
     double all = 0;
     for (const TimedPart& part : moments.parts()) {
         CHECK(part.work.compulsory <= part.work.no_reuse);

@@ -1,5 +1,5 @@
-// `roof completion`: a script that lets a shell complete command lines of roof. It asks `roof completion words`, so that it has the models,
-// plans, devices and runs of the moment.
+// `roof completion`: a script that lets a shell complete command lines of roof. It asks `roof completion words`, so
+// that it has the models, plans, devices and runs of the moment.
 #include "analysis/study/exports/export.hpp"
 #include "ert/base/names.hpp"
 #include "ert/base/precision.hpp"
@@ -88,7 +88,8 @@ std::vector<std::string> values_of(std::string_view command, std::string_view wo
     return values;
 }
 
-/// What may stand at the end of a command line, with a tab before what it is. `line`: the words after "roof"; the last one is being written.
+/// What may stand at the end of a command line, with a tab before what it is. `line`: the words after "roof"; the last
+/// one is being written.
 std::vector<std::string> next_words(const std::vector<std::string>& line, const Context& context)
 {
     std::vector<std::string> words;

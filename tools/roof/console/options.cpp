@@ -13,7 +13,8 @@
 namespace roof {
 namespace {
 
-/// Words of other programs for a value of an option. The first is its beginning, such as that of "cuda:1", or the whole of it.
+/// Words of other programs for a value of an option. The first is its beginning, such as that of "cuda:1", or the whole
+/// of it.
 struct Alias {
     std::string_view option, theirs, ours;
 };

@@ -17,7 +17,8 @@ namespace roof {
 std::string missing_simulation();
 
 /// Runs a program three times, with variables_of_same_code(): undisturbed, sampled, and under callgrind. The first has our streams, the
-/// others are silent; messages go to `say`, which is a terminal if `is_live`, and there each second how long a run has taken. The row has the program's wall time, FLOPs and bytes at the memory (simulated). Appends to
+/// others are silent; messages go to `say`, which is a terminal if `is_live`, and there each second how long a run has
+/// taken. The row has the program's wall time, FLOPs and bytes at the memory (simulated). Appends to
 /// counters.csv in `folder` what the program did, and each function: FLOPs by number format and instruction set, bytes at each level,
 /// time. What could not be found is left out, and the row's remarks have the reason: the program failed, valgrind does not know an
 /// instruction, samples are not allowed.

@@ -41,7 +41,8 @@ struct TrainOptions {
     bool& profile_steps = parser.flag("--profile-steps");  ///< without the counters of each kernel
 };
 
-/// The legal values of an option of `roof run`, of every bench that trains a model; empty for numbers and any text. Opens all parts.
+/// The legal values of an option of `roof run`, of every bench that trains a model; empty for numbers and any text.
+/// Opens all parts.
 std::vector<std::string> trained_values(const BenchRegistry& registry, std::string_view option);
 /// The models that any bench of the registry can train. Opens all parts.
 std::vector<std::string> trained_models(const BenchRegistry& registry);

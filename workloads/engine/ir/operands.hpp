@@ -19,7 +19,8 @@ struct Operand {
     std::size_t moved() const { return part.value_or(tensor.bytes()); }
 };
 
-/// Returns a tensor that is read and written twice, and none that is empty. `state`: of the step; `updated_apart`: values that its
+/// Returns a tensor that is read and written twice, and none that is empty. `state`: of the step; `updated_apart`:
+/// values that its
 /// DescendProducts update.
 std::vector<Operand> operands_of(const Operation& operation, const Tensor& state, std::size_t updated_apart);
 
