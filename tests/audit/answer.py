@@ -8,7 +8,7 @@ import told
 from reading import number
 
 
-ALONE, NAMED, UNEXPLAINED, WORTHWHILE, BUSY, MOST = 0.6, 0.1, 0.5, 0.01, 0.1, 3
+UNEXPLAINED, WORTHWHILE, BUSY, MOST = 0.5, 0.01, 0.1, 3
 OTHER_WORK = ("model", "data", "parameters", "lr", "optimizer", "tokens", "phase", "round")
 AXES = ("batch", "precision", "algorithm", "threads", "placement", "pages", "graph", "deterministic", "ranks", "scaling", "communication", "bucket_mb",
         "batch_norm", *OTHER_WORK)
@@ -62,41 +62,6 @@ def has_bytes_of_others(row):
 def took_turns(row):
     """Ranks on one device, whose time is not one of ranks side by side (docs/parallel.md, On GPUs)."""
     return "they take turns, and this time is not one of ranks side by side" in row["remarks"]
-
-
-def headline(step):
-    """(text with {} for each figure, the figures)."""
-    text, figures = headline_without_clocks(step)
-    if step.step.bound and "the ranks' clocks differ" in step.row["remarks"]:
-        text = "on ranks with different clocks, whose difference counts as communication, " + text
-    return text, figures
-
-
-def headline_without_clocks(step):
-    of = times(step)
-    share = lambda seconds: seconds / of["all"]
-    if took_turns(step.row):
-        return "not judged: its ranks took turns on one device", []
-    if has_bytes_of_others(step.row):
-        return "not judged: its bytes are not those of what ran", []
-    if not step.step.bound:
-        of_levels = step.roofs and step.roofs.levels and step.step.low
-        return "no compute roof of its precision was measured" if of_levels else "no roof over it was measured", []
-    if no_roof_binds(step):
-        left = share(of["outside the layers"])
-        return f"bound by neither roof: {{}} unexplained{' and {} outside the layers' if left >= NAMED else ''}", [
-            share(of["unexplained"]), *([left] if left >= NAMED else [])]
-    alone = [("waiting for data", "waiting for data: {} of the time"), ("communication", "communication-bound: {} of the time is exposed communication"),
-             ("compute", f"compute-bound: {{}} of the time under the {step.row['precision']} roof")]
-    for name, text in alone:
-        if share(of[name]) >= ALONE:
-            return text, [share(of[name])]
-    for level, seconds in of["levels"].items():
-        if share(seconds) >= ALONE:
-            return f"memory-bound ({level}): {{}} of the time under the {level.split(' ')[0]} roof", [share(seconds)]
-    parts = [(share(seconds), name) for name, seconds in {**of, **of["levels"]}.items() if name not in ("levels", "all")]
-    parts = sorted((part for part in parts if part[0] >= NAMED), key=lambda part: -part[0])
-    return "mixed: " + ", ".join(f"{{}} {name}" for _, name in parts), [part[0] for part in parts]
 
 
 def sense(roof_may_be_higher, bytes_may_be_more):

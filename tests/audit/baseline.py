@@ -5,7 +5,6 @@ import math
 
 import exported
 from page_json import near
-from tables import number
 
 COVERAGE = 0.9
 

@@ -1,6 +1,5 @@
-"""Records of the tables of ceilings: the ceilings themselves, levels, sweeps, curves, named ceilings, data sheets."""
+"""Records of the tables of ceilings: the ceilings themselves, levels, sweeps, curves, data sheets."""
 
-import collections
 import functools
 import math
 from pathlib import Path
@@ -13,7 +12,6 @@ from reading import number
 
 ROOT = Path(__file__).resolve().parents[2]
 UNITS = {"bandwidth": "B/s", "compute": "FLOP/s", "latency": "lines/s"}
-ABOVE = 1.005
 
 
 def cores(study, made):
@@ -34,16 +32,6 @@ def spec_of(study, made):
                  and spec["isa"] in ("", made.isa) and spec["precision"] in ("", made.precision)), None)
 
 
-def name_of(made):
-    return made.kind, made.device, made.level, made.operation, made.condition, made.threads
-
-
-@functools.cache
-def alike(study):
-    """How many ceilings have a name: those of one name are told apart by their working sets."""
-    return collections.Counter(map(name_of, study.made))
-
-
 def record(study, made):
     found, row = made.sustained, made.point.row
     clock = made.clock or None
@@ -51,19 +39,14 @@ def record(study, made):
     of_core = per_clock[0] / cores(study, made) if per_clock else None
     spec = spec_of(study, made)
     share = of_core / spec["per_clock"] if spec and of_core else None
-    fastest = max((other.clock for other in study.made if other.device == made.device), default=0)
-    is_above = share is not None and share * per_clock[1] / per_clock[0] > ABOVE and (not fastest or share * clock / fastest > ABOVE)
     at_least = found.state == "at least"
     return {"made": made, "device": made.device, "kind": made.kind, "level": made.level, "operation": made.operation, "precision": made.precision, "isa": made.isa,
             "threads": made.threads, "rate": found.rate, "low": found.rate[1] if found.samples != 1 else None, "high": found.rate[2] if found.samples != 1 and not at_least else None,
             "seen_high": found.rate[2], "unit": UNITS[made.kind], "samples": found.samples, "extent_low": float(made.extent[0]), "extent_high": float(made.extent[1]),
             "condition": made.condition, "working_set_exact": made.working_set, "variant": row["variant"], "clock": float(made.clock), "state": found.state, "rounds": found.rounds,
             "known": of_folder.timed(row), "study": study.name, "at_least": at_least,
-            # as people see them
-            "device_unless_cpu": made.device if made.device != "cpu" else "", "condition_unless_level": made.condition if made.condition != made.level else "",
-            "working_set": made.working_set or None if made.kind == "latency" or alike(study)[name_of(made)] > 1 else None, "giga_clock": clock / 1e9 if clock else None, "clocks": clock / found.rate[0] if clock and made.kind == "latency" else None,
             "nearer_share": min(1.0, made.nearer / made.working_set) if made.kind == "bandwidth" and made.working_set else None,
-            "per_clock": of_core, "of_spec": share, "above_spec": is_above, "verdict": "" if found.state == "steady" else found.state, "spec": spec}
+            "per_clock": of_core, "of_spec": share, "verdict": "" if found.state == "steady" else found.state, "spec": spec}
 
 
 def ceilings(studies):
@@ -159,26 +142,6 @@ def ert(studies):
                    "known": of_folder.timed(study.calibration.rows[0]) if study.calibration.rows else ""}
 
 
-def named_ceilings(studies):
-    for study in studies:
-        mine = [made for made in study.made if made.kind == "compute" and not made.condition]
-        several = len({made.device for made in study.made}) > 1
-        for device, precision, threads in sorted({(made.device, made.precision, made.threads) for made in mine}):
-            of = [made for made in mine if (made.device, made.precision, made.threads) == (device, precision, threads)]
-            def best(operations, isa=None):
-                found = [made for made in of if (operations is None or made.operation in operations) and isa in (None, made.isa)]
-                return max(found, key=lambda made: made.sustained.rate[0], default=None)
-            mix, roof = best(None), study.roofs_at(device, threads).compute.get(precision)
-            of_roof = next((made for made in mine if roof and (made.device, made.operation, made.isa, made.precision, made.threads) == (
-                device, roof.operation, roof.isa, precision, roof.threads)), None)
-            add, without, scalar = best(("add",)), best(("mul+add",)), best(("fma",), "scalar")
-            if not (add or without or scalar or not roof or mix.sustained.rate[0] > roof.median):
-                continue
-            rate = lambda made: made.sustained.rate[0] if made else None
-            yield {"study": study.name, "device": device if several else "", "precision": precision, "threads": threads, "mix": rate(mix), "roof": roof.median if roof else None, "add": rate(add),
-                   "without_fma": rate(without), "scalar": rate(scalar), "clock_scalar": (scalar.clock or None) if scalar else None, "clock_widest": (of_roof.clock or None) if of_roof else None}
-
-
 @functools.cache
 def sheets():
     return [yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted((ROOT / "configs" / "machines").glob("*.yaml"))]
@@ -208,4 +171,4 @@ def sheet_record(study, device, what, spec, roof, sheet):
             "source": f"{sheet['title']}: {'; '.join(sheet['sources'])}"}
 
 
-CEILING_TABLES = {"ceilings": ceilings, "levels": levels, "bandwidth": bandwidth, "ert": ert, "named_ceilings": named_ceilings, "data_sheets": data_sheets}
+CEILING_TABLES = {"ceilings": ceilings, "levels": levels, "bandwidth": bandwidth, "ert": ert, "data_sheets": data_sheets}

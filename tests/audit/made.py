@@ -12,7 +12,6 @@ import yaml
 
 from made_records import Records
 from reading import checksum
-from roofs import READ_SHARE
 
 AXES = ["model", "batch", "operation", "intensity", "isa", "precision", "algorithm", "data", "parameters", "lr", "optimizer", "tokens", "phase", "threads", "placement", "pages",
         "cpu_node", "memory_node", "path", "size", "working_set_bytes", "graph", "deterministic", "ranks", "scaling", "communication", "bucket_mb",

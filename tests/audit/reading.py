@@ -2,7 +2,6 @@
 
 import base64
 import csv
-import io
 import zlib
 from pathlib import Path
 

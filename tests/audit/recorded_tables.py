@@ -1,8 +1,6 @@
 """Records of the tables of recordings (recordings.py)."""
 
-import told
-from reading import number
-from recordings import Recording, work_of
+from recordings import Recording
 
 
 def recording(study):
@@ -16,12 +14,8 @@ def row_of(study, identity):
 
 
 def named(study, one):
-    """A record with the names that people see."""
     row = row_of(study, one["id"])
-    device = one.get("told_device", one.get("kernel_device", ""))
-    words = {name: one[name] or "?" for name in ("source", "destination", "memory_kind") if name in one}
-    return {"study": study.name, **one, "phase_told": one.get("phase") or "no phase", "row": row, "step_told": told.short(row) if row else "", "kernel_device_told": device or (row["device"] if row else ""),
-            **{f"{name}_told": word for name, word in words.items()}}
+    return {"study": study.name, **one, "row": row}
 
 
 def of(make):
@@ -55,32 +49,14 @@ def of_unrecorded(study, one):
     return one | {"of_unrecorded": one["wall"] / whole if one["steps"] and row["bench"] != "import" and whole else None}
 
 
-def step_counters(records, study):
-    """The FLOPs and bytes of each level that the counters of a whole step add up to, beside the analytic amounts of its row."""
-    sums = {}
-    for record in records.records["counters"]:
-        if record["scope"] == "step" and row_of(study, record["id"]):
-            of = sums.setdefault((record["id"], record.get("device") or ""), {})
-            of[record["metric"]] = (of.get(record["metric"], (0.0, ""))[0] + float(record["value"]), record["unit"])
-    for (identity, device), metrics in sorted(sums.items()):
-        row, (flops, moved) = row_of(study, identity), work_of(metrics)
-        analytic = lambda *names: [number(row[name], 0.0) for name in names] if row["work_known"] == "analytic" else []
-        amounts = {"FLOPs": (sum(flops.values()), analytic("flops"))} if flops else {}
-        amounts |= {f"bytes at {level}": (moved[level], [] if level == "shared" else analytic("compulsory_bytes", "no_reuse_bytes")) for level in sorted(moved)}
-        for what, (amount, beside) in amounts.items():
-            yield {"id": identity, "metric": what, "kernel_device": device, "amount": amount, "analytic": (beside + [None, None])[:2]}
-
-
 def most_threads(study, device):
     return study.roofs_at(device, 10**9)
 
 
 RECORDED_TABLES = {
     "kernels": of(lambda r, s: r.kernels()),
-    "kernel_categories": of(lambda r, s: r.categories()),
     "counted": of(lambda r, s: r.counted(lambda device: most_threads(s, device))),
     "counted_phases": of(lambda r, s: r.phases()),
-    "step_counters": of(step_counters),
     "time_breakdown": of(lambda r, s: (of_unrecorded(s, one) for one in r.time_breakdown())),
     "calls": of(lambda r, s: r.calls()),
     "copies": of(lambda r, s: r.copies(lambda *copy: link_of(s, *copy))),

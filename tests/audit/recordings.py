@@ -70,11 +70,6 @@ class Recording:
         return [{"id": key[0], "kernel_device": key[1], "category": key[2], "algorithm": key[3], "kernel": key[4], "launches": len(of), "seconds": seconds(of),
                  "measured": "measured"} for key, of in self.grouped("kernels", "id", "device", "category", "algorithm", "name").items()]
 
-    def categories(self):
-        whole = {key: seconds(of) for key, of in self.grouped("kernels", "id", "device").items()}
-        return [{"id": key[0], "kernel_device": key[1], "category": ", ".join(word for word in key[2:] if word), "launches": len(of), "seconds": seconds(of),
-                 "share": seconds(of) / whole[key[:2]] if whole[key[:2]] else 0} for key, of in self.grouped("kernels", "id", "device", "category", "algorithm").items()]
-
     def time_breakdown(self):
         marked = {key[0]: [span(step) for step in of if step["kind"] == "step" and step["start_s"]] for key, of in self.grouped("ranges", "id").items()}
         for identity, device in dict.fromkeys((record["id"], record.get("device") or "") for name in ("kernels", "copies") for record in self.records[name]):

@@ -2,8 +2,7 @@
 
 import answer
 from answer import busy_cost
-from exported import CHECKED, cell_number, figure
-import prose
+from exported import CHECKED
 from page_json import compare
 from reading import number
 from tables import row_record, step_record
@@ -70,7 +69,6 @@ def one_row(findings, place, row, record, step, source):
 
 
 def answered(findings, place, shown, step):
-    prose.worded(findings, f"{place}.headline", shown["headline"], *answer.headline(step))
     expected = answer.actions(step)
     findings.text(f"{place}.actions", [{name: value for name, value in one.items() if name != "seconds"} for one in shown["actions"]],
                   [{"action": one.what, "sense": one.sense, "known": one.known} for one in expected])

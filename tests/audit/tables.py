@@ -4,14 +4,11 @@ each column shows."""
 from dataclasses import dataclass
 
 import answer
-import told
 from ceiling_tables import CEILING_TABLES
 from energy_tables import ENERGY_TABLES
 from product_bound import moved
 from reading import number, table
 from recorded_tables import RECORDED_TABLES
-from roofs import READ_SHARE
-from study import kind_of
 
 TAKEN = object()  # a figure that is an input of this audit (ceilings.py)
 
@@ -32,11 +29,16 @@ def made_record(step):
     row, point = step.row, step.step
     roof = step.compute_roof
     by_verdict = step.time_by_verdict()
-    return row_record(step.study, row) | beside_one(step.study, step) | above_roof(step, point) | {
+    return row_record(step.study, row) | beside_one(step.study, step) | {
+        **may_bind(step, point),
         "time": point.times, "samples": point.samples, "images_per_s": step.images_per_second, "tokens_per_s": step.tokens_per_second, "images_of_median": step.images_of_median_step,
         "share": point.share, "at_most": step.at_most(point) if point.share else None, "of_peak": step.share_of_peak, "of_peak_at_most": step.compute_roof.at_least if step.share_of_peak is not None else None, "rate": point.rate,
         "roof": roof.median if roof else None, "bound": "" if answer.no_roof_binds(step) else point.bound, "drawn": Drawn(point.drawn), "attainable": point.attainable or None,
         "headroom": point.headroom if point.share else None, "wait": float(row["data_median_s"] or 0), **{name: by_verdict[of] if point.bound else None for name, of in (("compute_bound", "compute"), ("bandwidth_bound", "bandwidth"), ("unexplained", "unexplained"), *((same, same) for same in ("inside", "outside", "exposed_share", "waiting_share", "waited_share")))}}
+
+
+def may_bind(step, point):
+    return {"nearer_may_bind": step.nearer_may_bind(point) if point.share else None}
 
 
 def is_unstable(row):
@@ -44,31 +46,12 @@ def is_unstable(row):
     return row.ok and row.step[2] > 2 * row.step[1]
 
 
-def writes_as_copies(step, part, level):
-    """More is written than read, and no loop of the level was measured that writes more than it reads."""
-    return bool(part.read is not None and part.written > part.read and all(READ_SHARE[operation] >= 0.5 for operation in step.roofs.level(level).loops))
-
-
-def above_roof(step, point):
-    """What people see of a share: whether the roof may be higher, the farthest cache whose roof allows the time and that holds what cannot have
-    moved at the level that binds, and whether the writes explain the point."""
-    names = [level.name for level in step.roofs.levels] if step.roofs else []
-    at = names.index(point.bound) if point.bound in names else 0
-    levels, served, by_writes = (step.roofs.levels if step.roofs else []), "", False
-    if point.bound in names and point.share and point.share >= 1.005:
-        elsewhere = point.low * (1 - point.time / point.level_seconds(levels[at]))
-        held = [(level, farther.nearer) for level, farther in zip(levels[:at], levels[1:])]
-        served = next((level.name for level, capacity in reversed(held) if point.level_seconds(level) <= point.time and elsewhere <= capacity), "")
-        by_writes = not served and point.low / levels[at].best_rate <= point.time and any(writes_as_copies(step, part, point.bound) for part in point.parts)
-    return {"by_writes": by_writes, "nearer_may_bind": step.nearer_may_bind(point) if point.share else None, "may_be_higher": step.roof_may_be_higher(point), "served": served, "point": point, "roofs": step.roofs}
-
-
 def row_record(study, row):
     return {"study": study.name, "id": row.id, "model": row["model"], "batch": row.batch, "precision": row["precision"], "device": row["device"],
             "data": row["data"].rsplit("/", 1)[-1], "status": row.status, "reason": TAKEN if row.status == "damaged" else row["reason"], "threads": row.threads, "ranks": row.ranks,
             "scaling": row["scaling"] or "weak", "communication": row["communication"], "batch_norm": row["batch_norm"], 
             "told_scaling": row["scaling"] or ("weak" if row.ranks > 1 else ""), "told_threads": row.threads or None, "bucket": row["bucket_mb"],
-            "images": row.images, "of_row": row, "batch_told": told.batch(row), "precision_told": row["precision"], "status_told": "unstable" if is_unstable(row) else row.status,
+            "images": row.images,
             "placement": row["placement"], "pages": row["pages"], "deterministic": row["deterministic"], "round": row["round"], "data_shown": row["data"].rsplit("/", 1)[-1] or "-", "algorithm": row["algorithm"], "parameters": row["parameters"], "lr": row["lr"], "optimizer": row["optimizer"], "tokens": row["tokens"], "pass": row["phase"], "graph": row["graph"],
             "source": row["data"], "memory": number(row["memory_bytes"]), "measured": "measured"}
 
@@ -119,7 +102,7 @@ def point_record(step, point):
         "scope": point.scope, "name": point.name, "kind": point.kind, "phase": point.phase, "implementation": point.implementation,
         "time": point.times, "samples": point.samples, "flops": point.flops, "executed": point.executed if point.executed != point.flops else 0.0, "low": point.low if step.roofs and point.low else None, "known": point.known, "rate": point.rate, "bound": point.bound, "drawn": Drawn(point.drawn),
         "attainable": point.attainable or None, "share": point.share, "at_most": float(bool(point.share and step.at_most(point))),
-        "headroom": point.headroom if point.share else None, "note": TAKEN, **above_roof(step, point)}
+        "headroom": point.headroom if point.share else None, "note": TAKEN, **may_bind(step, point)}
 
 
 def headroom(studies):
@@ -128,7 +111,7 @@ def headroom(studies):
             for rank, point in enumerate(step.headroom(), 1):
                 farthest = step.roofs.levels[-1]
                 high = point.high(farthest.nearer)
-                yield step_record(step) | above_roof(step, point) | {
+                yield step_record(step) | may_bind(step, point) | {
                     "rank": rank, "layer": point.name, "kind": point.kind, "phase": point.phase, "time": point.times, "of_step": point.time / step.step.time,
                     "rate": point.rate, "intensity_low": point.flops / high if high else None, "intensity_high": point.flops / point.low if point.low else None,
                     "bound": point.bound, "drawn": Drawn(point.drawn), "share": point.share, "headroom": point.headroom, "implementation": point.implementation,
@@ -149,19 +132,6 @@ def breakdown(studies):
         for step in study.steps:
             for by, name, seconds in step.breakdown():
                 yield {"study": study.name, "id": step.row.id, "by": by, "name": name, "seconds": seconds, "of_step": seconds / step.step.time}
-
-
-def kinds(studies):
-    """The kinds of layer of a step as the terminal lists them, with their phases."""
-    for study in studies:
-        for step in study.steps:
-            of = {}
-            for layer in step.layers:
-                of[layer.phase, kind_of(layer)] = of.get((layer.phase, kind_of(layer)), 0.0) + layer.time
-            for by, name, seconds in step.breakdown():
-                if by == "kind":
-                    yield {"id": step.row.id, "name": name, "seconds": seconds, "of_step": seconds / step.step.time,
-                           **{phase: of.get((phase, name)) or None for phase in ("forward", "backward")}}
 
 
 def trajectories(studies):
@@ -288,35 +258,6 @@ def predictions(studies):
                    "right": float((status == "ok") == bool(value["fits"])) if status in ("ok", "out_of_memory") else None}
 
 
-def once(name):
-    """The first of each group of records: people see a kernel and a phase in one row."""
-    def records(studies):
-        seen = set()
-        for record in RECORDED_TABLES[name](studies):
-            key = tuple(record.get(part) for part in ("id", "kernel", "kernel_device", "phase"))
-            if key not in seen and record["row"] is not None:
-                seen.add(key)
-                yield record
-    return records
-
-
-COUNTS = {"cores": "core(s)", "threads": "hardware thread(s)", "sockets": "socket(s)", "numa_nodes": "NUMA node(s)"}
-
-
-def provenance(studies):
-    """What the page copies: the machine as it reports itself, versions, folders."""
-    for study in studies:
-        machine = study.folder.machine
-        facts = {"machine": machine["name"], "CPU": machine["cpu_model"],
-                 "cores": ", ".join(f"{machine[count]} {what}" for count, what in COUNTS.items() if machine.get(count)),
-                 "instruction sets": " ".join(machine["isa"]), "virtual machine": machine["hypervisor"], "frequency governor": machine["governor"],
-                 "huge pages": machine["huge_pages"], **{device["name"]: device["model"] for device in machine["devices"] if device["kind"] != "cpu"},
-                 **machine["versions"], "results": study.name, "calibration": study.calibration.name, "calibrated": date_of(study.calibration)}
-        for what, value in facts.items():
-            if value:
-                yield {"what": what, "value": str(value)}
-
-
 def date_of(folder):
     started = min((row["started_utc"] for row in folder.rows if row["started_utc"]), default="")
     return f"{started[:10]} {started[11:16]} UTC" if len(started) > 16 and started[10] == "T" else started
@@ -329,7 +270,7 @@ def of_rows(make):
     return records
 
 
-TABLES = {"kinds": kinds, "counted_once": once("counted"), "counted_phases_once": once("counted_phases"), "provenance": provenance, "verdict": verdict, "placements": placements, "traffic": traffic, "headroom": headroom, "time": time, "breakdown": breakdown, "trajectories": trajectories,
+TABLES = {"verdict": verdict, "placements": placements, "traffic": traffic, "headroom": headroom, "time": time, "breakdown": breakdown, "trajectories": trajectories,
           "what_if": what_if, "not_measured": not_measured, "scaling": scaling, "winners": winners, "predictions": predictions, **CEILING_TABLES, **RECORDED_TABLES,
           **{name: of_rows(make) for name, make in ENERGY_TABLES.items()}}
 

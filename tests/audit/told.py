@@ -34,27 +34,6 @@ def threads(number):
     return f"{number} thread{'' if number == 1 else 's'}"
 
 
-def processors(device, number):
-    return threads(number) if device == "cpu" else device
-
-
-def where(row, among):
-    words = [row["device"]]
-    words += [f"{row.ranks} ranks, {scaling(row)} scaling"] if row.ranks > 1 else []
-    words += [threads(row.threads)] if row.threads else []
-    words += [f"{axis.replace('_', ' ')} {row[axis]}" for axis in OTHER_AXES if row[axis] and any(other[axis] != row[axis] for other in among)]
-    return ", ".join(words)
-
-
-def images_of(row):
-    return "" if data(row) in ("-", "synthetic") else f", images of {data(row)}"
-
-
-def step(row, among):
-    words = [model(row)] + ([f"batch {batch(row)}"] if row.batch else []) + ([row["precision"]] if row["precision"] else [])
-    return f"{', '.join(words)} on {where(row, among)}{images_of(row)}"
-
-
 def counted(number, what):
     return f"{number} {what}{'' if number == 1 else 's'}"
 
@@ -84,8 +63,3 @@ def marked(studies):
         names[number, row.id] = ", ".join(words)
     twice = [name for name in names.values() if list(names.values()).count(name) > 1]
     return {(number, identity): name + (f", {studies[number].name}" if name in twice else "") for (number, identity), name in names.items()}
-
-
-def short(row):
-    """As the tables of recordings name a step."""
-    return model(row) + (f" b{row.batch}" if row.batch else "")
