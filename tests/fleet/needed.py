@@ -1,5 +1,8 @@
 """What the tests of fleets need: NumPy, SciPy and pandas, and the program that ROOF_PROGRAM names."""
 
+import contextlib
+import gc
+import io
 import os
 import subprocess
 import sys
@@ -18,3 +21,14 @@ ROOF = os.environ.get("ROOF_PROGRAM", "")
 def roof(*words, **more):
     """Runs the program."""
     return subprocess.run([ROOF, *map(str, words)], capture_output=True, text=True, check=False, **more)
+
+
+def called(command, *words):
+    """Runs a command of the package as the program does, in this process, which has read the libraries already."""
+    from roof.__main__ import run
+
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = run(command, [*map(str, words)])
+    gc.enable()
+    return subprocess.CompletedProcess((command, *words), status, out.getvalue(), err.getvalue())

@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 from made_fleets import MEMORY, WEEKS, as_bound, make_fleet, make_links, slow_down, write
-from needed import roof
+from needed import called, roof
 
 ROOT = Path(__file__).resolve().parents[2]
 CALIBRATION = ROOT / "tests/method/data/epyc-zen4-1"
@@ -38,53 +38,53 @@ class Commands(unittest.TestCase):
         node, = json.loads(done.stdout)["groups"][0]["nodes"]
         self.assertEqual((2, "n17", "not judged"), (done.returncode, node["node"], node["finding"]))
         (folder / "digest.csv").unlink()
-        self.assertIn("1 node of its kind, plan and revision is too few to tell", roof("fleet", self.place / "fleet").stdout)
+        self.assertIn("1 node of its kind, plan and revision is too few to tell", called("fleet", self.place / "fleet").stdout)
         self.assertEqual(digest, (folder / "digest.csv").read_bytes())
         (folder / "digest.csv").unlink()
         (folder / "checksums.csv").unlink()
-        done = roof("fleet", self.place / "fleet")
+        done = called("fleet", self.place / "fleet")
         self.assertEqual(2, done.returncode)
         self.assertIn("has not ended", done.stdout)
         self.assertFalse((folder / "digest.csv").exists())
-        self.assertEqual("n17\n", roof("fleet", "retest", self.place / "fleet").stdout)
+        self.assertEqual("n17\n", called("fleet", "retest", self.place / "fleet").stdout)
 
     def test_the_digest_of_another_node_in_place_of_its_own_is_named(self):
         for node in ("n1", "n2"):
             self.measure(f"fleet/{node}", node)
         shutil.copy(self.place / "fleet/n2/digest.csv", self.place / "fleet/n1/digest.csv")
-        done = roof("fleet", self.place / "fleet")
+        done = called("fleet", self.place / "fleet")
         self.assertEqual(2, done.returncode)
         self.assertIn("of another run than machine.yaml", done.stdout)
-        self.assertEqual("n1\nn2\n", roof("fleet", "retest", self.place / "fleet").stdout)
+        self.assertEqual("n1\nn2\n", called("fleet", "retest", self.place / "fleet").stdout)
 
     def test_retest_prints_missing_and_damaged_nodes_and_a_page_is_written(self):
         write(make_fleet(8), self.place / "fleet", "n0000")
         expected = self.place / "nodes.txt"
         expected.write_text("".join(f"n0000{i} rack=r1\n" for i in range(9)))
-        self.assertEqual("n00008\n", roof("fleet", "retest", self.place / "fleet", "--expect", expected).stdout)
+        self.assertEqual("n00008\n", called("fleet", "retest", self.place / "fleet", "--expect", expected).stdout)
         file = self.place / "fleet/n00003/digest.csv"
         file.write_bytes(file.read_bytes()[:300])
-        done = roof("fleet", "retest", self.place / "fleet")
+        done = called("fleet", "retest", self.place / "fleet")
         self.assertEqual((0, "n00003\n"), (done.returncode, done.stdout))
         self.assertIn("n00003 cannot be used", done.stderr)
-        self.assertEqual(["n00003", "n00008"], json.loads(roof("fleet", "retest", self.place / "fleet", "--expect", expected, "--json").stdout))
-        done = roof("fleet", self.place / "fleet", "--expect", expected, "--out", self.place / "fleet.html")
+        self.assertEqual(["n00003", "n00008"], json.loads(called("fleet", "retest", self.place / "fleet", "--expect", expected, "--json").stdout))
+        done = called("fleet", self.place / "fleet", "--expect", expected, "--out", self.place / "fleet.html")
         self.assertEqual(2, done.returncode)
         self.assertIn("expected, and there is no digest", done.stdout)
         self.assertIn("<h1>Fleet</h1>", (self.place / "fleet.html").read_text())
 
     def test_ages_and_other_options_of_another_form_are_refused_in_one_sentence(self):
         write(make_fleet(8, days=["2025-11-22"]), self.place / "fleet")
-        self.assertEqual(0, roof("fleet", self.place / "fleet").returncode)
-        self.assertIn("8 too old", roof("fleet", self.place / "fleet", "--max-age", "36h").stdout)
-        self.assertEqual(0, roof("fleet", self.place / "fleet", "--max-age", "100000d").returncode)
+        self.assertEqual(0, called("fleet", self.place / "fleet").returncode)
+        self.assertIn("8 too old", called("fleet", self.place / "fleet", "--max-age", "36h").stdout)
+        self.assertEqual(0, called("fleet", self.place / "fleet", "--max-age", "100000d").returncode)
         refused = [["fleet", self.place / "fleet", "--max-age", age] for age in ("0", "-1d", "soon", "d", "inf", "h")]
         refused += [["fleet", "script", "slurm", option, "0"] for option in ("--at-once", "--minutes", "--gpus")]
         refused += [["fleet", "script"], ["fleet", "retest"], ["fleet", "compare", "x"], ["fleet", self.place / "none"], ["fleet", "--json"],
                     ["fleet", "rettest", "x"], ["atlas", self.place / "none"], ["atlas", "add", CALIBRATION],
                     ["atlas", "add", CALIBRATION, "My Machine"]]
-        for words in refused:
-            done = roof(*words)
+        for number, words in enumerate(refused):
+            done = (called if number % 8 else roof)(*words)
             self.assertEqual((2, ""), (done.returncode, done.stdout), words)
             self.assertRegex(done.stderr, r"\Aroof: [^\n]+\n\Z")
 
@@ -105,11 +105,11 @@ class Commands(unittest.TestCase):
     def test_history_names_the_node_that_drifted_and_bounds_alone_tell_nothing(self):
         fleet = make_fleet(12, 2, daily=0.003, days=WEEKS)
         write(fleet, self.place / "fleet")
-        self.assertEqual(0, roof("fleet", "history", self.place / "fleet").returncode)
+        self.assertEqual(0, called("fleet", "history", self.place / "fleet").returncode)
         for week in range(4, 8):
             slow_down(fleet, 32 + week, 1, 0.08)
         write(fleet, self.place / "fleet")
-        done = roof("fleet", "history", self.place / "fleet", "--out", self.place / "page.html")
+        done = called("fleet", "history", self.place / "fleet", "--out", self.place / "page.html")
         self.assertEqual(1, done.returncode)
         for text in ("n00004", "2026-09-28", "1 drifted"):
             self.assertIn(text, done.stdout)
@@ -118,24 +118,24 @@ class Commands(unittest.TestCase):
             as_bound(fleet, place)
         write(fleet, self.place / "fleet")
         for options in ([], ["--json"], ["--anonymise"]):
-            done = roof("fleet", "history", self.place / "fleet", *options)
+            done = called("fleet", "history", self.place / "fleet", *options)
             self.assertEqual((2, ""), (done.returncode, done.stderr))
 
     def test_compare_and_links_exit_1_with_what_is_slow(self):
         fleet = make_fleet(20, 3)
         write(fleet, self.place / "a")
-        self.assertEqual(0, roof("fleet", "compare", self.place / "a", self.place / "a").returncode)
+        self.assertEqual(0, called("fleet", "compare", self.place / "a", self.place / "a").returncode)
         for node in range(20):
             slow_down(fleet, node, 1, 0.1)
         slow_down(fleet, 7, 2, 0.2)
         write(fleet, self.place / "b")
-        done = roof("fleet", "compare", self.place / "a", self.place / "b")
+        done = called("fleet", "compare", self.place / "a", self.place / "b")
         self.assertEqual(1, done.returncode)
         for text in ("0.900 [0.900, 0.900]", "slower", "n00007"):
             self.assertIn(text, done.stdout)
-        self.assertNotIn("n0000", roof("fleet", "compare", self.place / "a", self.place / "b", "--anonymise").stdout)
+        self.assertNotIn("n0000", called("fleet", "compare", self.place / "a", self.place / "b", "--anonymise").stdout)
         write(make_links(nodes=16, per_switch=4, slow_uplink=0.3), self.place / "links")
-        done = roof("fleet", self.place / "links", "--json")
+        done = called("fleet", self.place / "links", "--json")
         document = json.loads(done.stdout)
         self.assertEqual((1, "links between nodes and others", 120),
                          (done.returncode, document["links"][0]["fault"], document["networks"][0]["links"]))
@@ -144,7 +144,7 @@ class Commands(unittest.TestCase):
         fleet = make_fleet(20, 24)
         slow_down(fleet, 7, MEMORY, 0.3)
         write(fleet, self.place / "fleet")
-        self.assertIn("n00007", roof("fleet", self.place / "fleet").stdout)
+        self.assertIn("n00007", called("fleet", self.place / "fleet").stdout)
 
 
 class Atlas(unittest.TestCase):
@@ -154,7 +154,7 @@ class Atlas(unittest.TestCase):
         self.place = Path(place.name)
 
     def machines(self, *words):
-        done = roof("atlas", *words, "--json")
+        done = called("atlas", *words, "--json")
         self.assertEqual(0, done.returncode, done.stderr)
         return [row["machine"] for row in json.loads(done.stdout)]
 
@@ -162,10 +162,10 @@ class Atlas(unittest.TestCase):
         built_in = self.machines()
         self.assertEqual(sorted(path.stem for path in (ROOT / "results/atlas").glob("*.csv")), built_in)
         self.assertEqual([*built_in, "here"], self.machines(CALIBRATION))
-        self.assertEqual(0, roof("atlas", "add", CALIBRATION, "my-machine", "--out", self.place / "atlas").returncode)
+        self.assertEqual(0, called("atlas", "add", CALIBRATION, "my-machine", "--out", self.place / "atlas").returncode)
         self.assertIn("fact,node,unknown,", (self.place / "atlas/my-machine.csv").read_text())
         self.assertEqual(["my-machine"], self.machines(self.place / "atlas"))
-        self.assertEqual(0, roof("atlas", self.place / "atlas", "--out", self.place / "atlas.html").returncode)
+        self.assertEqual(0, called("atlas", self.place / "atlas", "--out", self.place / "atlas.html").returncode)
         page = (self.place / "atlas.html").read_text()
         self.assertIn("<h1>Atlas of measured roofs</h1>", page)
         self.assertIn("<svg", page)
@@ -174,17 +174,17 @@ class Atlas(unittest.TestCase):
         victim = self.place / "victim"
         victim.write_text("precious")
         (self.place / "my-machine.csv").symlink_to(victim)
-        self.assertEqual(0, roof("atlas", "add", CALIBRATION, "my-machine", "--out", self.place).returncode)
+        self.assertEqual(0, called("atlas", "add", CALIBRATION, "my-machine", "--out", self.place).returncode)
         self.assertEqual("precious", victim.read_text())
         self.assertIn("fact,node,unknown,", (self.place / "my-machine.csv").read_text())
 
     def test_the_published_files_are_the_digests_of_their_sources(self):
         for name, source in SOURCES.items():
-            self.assertEqual(0, roof("atlas", "add", ROOT / source, name, "--out", self.place).returncode)
+            self.assertEqual(0, called("atlas", "add", ROOT / source, name, "--out", self.place).returncode)
             self.assertEqual((ROOT / f"results/atlas/{name}.csv").read_bytes(), (self.place / f"{name}.csv").read_bytes())
 
     def test_the_h100_is_that_of_its_own_page(self):
-        row, = (row for row in json.loads(roof("atlas", "--json").stdout) if row["machine"] == "nvidia-h100-80gb-hbm3")
+        row, = (row for row in json.loads(called("atlas", "--json").stdout) if row["machine"] == "nvidia-h100-80gb-hbm3")
         self.assertEqual(("66.8", "3.21", "7.91"), tuple(f"{row[key] / 1e12:.3g}" for key in ("fp64_flop_per_s", "DRAM_byte_per_s", "L2_byte_per_s")))
 
     def test_a_damaged_or_unfinished_calibration_is_named_and_not_published(self):

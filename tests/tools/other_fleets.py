@@ -120,9 +120,9 @@ class Fleet:
 FOUND = {"slow", "slower population", "changed kind", "implausible"}
 
 
-def judge(roof, folder, *words):
-    """The exit status, and the nodes by state."""
-    done = subprocess.run([roof, "fleet", folder, "--json", *words], capture_output=True, text=True, check=False)
+def judge(run, folder, *words):
+    """The exit status, and the nodes by state. `run`: of the words of a command, as subprocess.run does."""
+    done = run("fleet", folder, "--json", *words)
     if done.returncode not in (0, 1, 2) or not done.stdout:
         raise RuntimeError(done.stderr)
     document = json.loads(done.stdout)
@@ -195,6 +195,10 @@ def main():
     parser.add_argument("--seed", type=int, default=7_000_000)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
+
+    def run(*words):
+        return subprocess.run([options.roof, *words], capture_output=True, text=True, check=False)
+
     for name, settings in {**HEALTHY, **PLANTED}.items():
         if options.only not in name:
             continue
@@ -206,7 +210,7 @@ def main():
                 fleet.plant(*plan(fleet.chance))
             with tempfile.TemporaryDirectory() as folder:
                 fleet.write(folder)
-                status, states = judge(options.roof, folder)
+                status, states = judge(run, folder)
             slow = {node for node, state in states.items() if state in FOUND}
             planted = fleet.planted_nodes()
             false += bool(slow - planted)

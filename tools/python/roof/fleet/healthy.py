@@ -105,11 +105,10 @@ class Healthy:
 
 
 class Tables:
-    """The simulated groups and tables made so far. Numbers that differ by little share one."""
+    """The simulated groups and tables that the process has made so far. Numbers that differ by little share one."""
 
-    def __init__(self) -> None:
-        self._groups: Dict[int, SimulatedGroups] = {}
-        self._healthy: Dict[Tuple[int, ...], Healthy] = {}
+    _groups: Dict[int, SimulatedGroups] = {}
+    _healthy: Dict[Tuple[int, ...], Healthy] = {}
 
     def groups(self, n: int) -> SimulatedGroups:
         rounded = 32.0

@@ -7,15 +7,12 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from needed import ROOF, called
+
 import other_fleets
 from other_fleets import MEMORY_PLACES, Fleet, digest_text, judge
 
-ROOF = os.environ["ROOF_PROGRAM"]
-HAS_LIBRARIES = subprocess.run([os.environ.get("ROOF_PYTHON", "python3"), "-c", "import numpy, pandas, scipy.special"], check=False,
-                               capture_output=True).returncode == 0
 
-
-@unittest.skipUnless(HAS_LIBRARIES, "NumPy, SciPy or pandas is not installed")
 class Fleets(unittest.TestCase):
     def setUp(self):
         self.place = tempfile.TemporaryDirectory()
@@ -28,7 +25,7 @@ class Fleets(unittest.TestCase):
         return fleet
 
     def judge(self, *words):
-        return judge(ROOF, str(self.folder), *words)
+        return judge(called, self.folder, *words)
 
     def digest(self, node, scale=1.0, time="2025-03-10T02:00:00Z", is_bound=False, **more):
         """One more digest, of usual rates times `scale`."""
@@ -51,12 +48,12 @@ class Fleets(unittest.TestCase):
             with self.subTest(number=number), tempfile.TemporaryDirectory() as folder:
                 fleet = Fleet(number, 100).plant(range(number), MEMORY_PLACES, share)
                 fleet.write(folder)
-                status, states = judge(ROOF, folder)
+                status, states = judge(called, folder)
                 self.assertEqual(1, status)
                 found = {node for node, state in states.items() if state in ("slow", "slower population")}
                 self.assertEqual(fleet.planted_nodes(), found)
-                text = subprocess.run([ROOF, "fleet", folder], capture_output=True, text=True, check=False).stdout
-                again = subprocess.run([ROOF, "fleet", "retest", folder], capture_output=True, text=True, check=False).stdout.split()
+                text = called("fleet", folder).stdout
+                again = called("fleet", "retest", folder).stdout.split()
                 for node in found:
                     self.assertIn(node, text)
                     self.assertIn(node, again)
@@ -129,7 +126,7 @@ class Fleets(unittest.TestCase):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 fleet = Fleet(11, **made)
                 fleet.plant(*plan(fleet.chance)).write(folder)
-                status, states = judge(ROOF, folder)
+                status, states = judge(called, folder)
                 self.assertEqual((1, fleet.planted_nodes()), (status, self.nodes(states, "slow")))
 
 
