@@ -44,12 +44,13 @@ inline double distance(const Disc& disc, const Box& box)
            disc.radius;
 }
 
-/// Whether a mark besides `mark` is at most so far from the box: `at_most`, and this share of its own radius.
-inline bool is_near_another(const std::vector<Disc>& discs, const Box& box, const Mark& mark, double at_most,
+/// Whether a mark besides `mark`, which may be null, is at most so far from the box: `at_most`, and this share of its own
+/// radius.
+inline bool is_near_another(const std::vector<Disc>& discs, const Box& box, const Mark* mark, double at_most,
                             double of_radius = 0)
 {
     return std::ranges::any_of(discs, [&](const Disc& other) {
-        return other.mark != &mark && distance(other, box) <= at_most + of_radius * other.radius;
+        return other.mark != mark && distance(other, box) <= at_most + of_radius * other.radius;
     });
 }
 

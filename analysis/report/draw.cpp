@@ -154,17 +154,26 @@ class Drawing {
             if (mark.rank >= 0 && !mark.name.empty() && is_inside(mark)) named.push_back(&mark);
         std::ranges::stable_sort(named, {}, &Mark::rank);
         for (const Mark& mark : figure_.marks)
-            if (!(mark.x.median > 0) && mark.y.median > 0) name_unknown(mark);
-        for (const RoofLine& roof : figure_.roofs) name_roof(roof);
+            if (!(mark.x.median > 0) && mark.y.median > 0)
+                name_along({{left, y(mark.y.median)}, {right(), y(mark.y.median)}}, {mark.name + ": bytes unknown"},
+                           "halo", false);
+        for (const RoofLine& roof : figure_.roofs)
+            if (!roof.label.empty())
+                name_along(line(roof, roof.rate.median), {roof.label, roof.label.substr(0, roof.label.rfind(": "))},
+                           "name", !roof.slanted);
         for (const Ridge& ridge : figure_.ridges())
-            if (!ridge.text.empty() && is_inside({x(ridge.x), y(ridge.y)})) name_ridge(ridge);
+            if (const Spot at{x(ridge.x), y(ridge.y)}; !ridge.text.empty() && is_inside(at))
+                name_around({nullptr, at, 3}, ridge.text, false);
         int layers = 0;
         for (const Mark* mark : named) {
-            const bool is_step = mark->rank == 0, is_whole = is_step || ++layers <= most_named;
-            const bool is_told = std::ranges::any_of(
-                figure_.table, [&](const auto& row) { return row.front() == std::to_string(mark->rank); });
-            if (!is_step && (figure_.table.empty() ? layers > most_numbered : !is_told)) continue;
-            if (!name_mark(*mark, is_whole) && !is_step) name_mark(*mark, false);
+            const std::string number = mark->rank > 0 ? std::to_string(mark->rank) : "";
+            const bool is_whole = number.empty() || ++layers <= most_named;
+            const bool is_told =
+                std::ranges::any_of(figure_.table, [&](const auto& row) { return row.front() == number; });
+            if (!number.empty() && (figure_.table.empty() ? layers > most_numbered : !is_told)) continue;
+            const Disc disc{mark, {x(mark->x.median), y(mark->y.median)}, mark->radius};
+            const std::string whole = number.empty() ? mark->name : number + " " + mark->name;
+            if (!(is_whole && name_around(disc, whole, true)) && !number.empty()) name_around(disc, number, false);
         }
     }
 
@@ -253,98 +262,76 @@ class Drawing {
                !meets_any(box, taken_) && !(of_lines && meets_any(box, lines_));
     }
 
-    /// Along the line, above or below it, where the text covers nothing, or at least no text and mark; without the rate if there
-    /// is no other room.
-    void name_roof(const RoofLine& roof)
+    /// Along a line, above or below it, the first of these texts where it covers nothing, or at least no text and mark.
+    void name_along(const Line& along, std::initializer_list<std::string> texts, std::string_view css, bool is_at_end)
     {
         constexpr double letter = 7.7, cell = 9;
-        const auto [from, to] = line(roof, roof.rate.median);
+        const auto [from, to] = along;
         const double length = std::hypot(to.x - from.x, to.y - from.y);
-        if (length < 40 || roof.label.empty()) return;
+        if (length < 40) return;
         const Spot across{(to.x - from.x) / length, (to.y - from.y) / length};
+        const auto at = [&](double forward, double aside) {
+            return Spot{from.x + forward * across.x - aside * across.y, from.y + forward * across.y + aside * across.x};
+        };
         for (const bool of_lines : {true, false})
-            for (const std::string& text : {roof.label, roof.label.substr(0, roof.label.rfind(": "))})
-                for (double start = 6; start + letter * static_cast<double>(text.size()) < length; start += 12)
+            for (const std::string& text : texts) {
+                const double wide = letter * static_cast<double>(text.size());
+                for (double start = 6; start + wide < length; start += 12)
                     for (const double shift : {-5.0, 14.0, -20.0}) {
-                        if (roof.slanted && shift < -5) continue;
-                        // A slanted text starts at the low end of its line, a level one ends at the right.
-                        const double begin =
-                            roof.slanted ? start : length - start - letter * static_cast<double>(text.size());
-                        const auto at = [&](double forward, double aside) {
-                            return Spot{from.x + forward * across.x - aside * across.y,
-                                        from.y + forward * across.y + aside * across.x};
-                        };
+                        if (!is_at_end && shift < -5) continue;
+                        const double begin = is_at_end ? length - start - wide : start;
                         std::vector<Box> cells;
-                        for (double i = 0; i < letter * static_cast<double>(text.size()); i += cell) {
+                        for (double i = 0; i < wide; i += cell) {
                             const Spot middle = at(begin + i + cell / 2, shift - 4);
                             cells.push_back({middle.x - cell / 2, middle.y - cell / 2, cell, cell});
                         }
                         if (!std::ranges::all_of(cells, [&](const Box& box) { return is_free(box, of_lines); }))
                             continue;
-                        svg_.text(at(begin, shift), text, "name", Anchor::start,
+                        svg_.text(at(begin, shift), text, css, Anchor::start,
                                   std::atan2(across.y, across.x) * 180 / std::numbers::pi);
-                        for (std::vector<Box>* boxes : {&taken_, &texts_})
-                            boxes->insert(boxes->end(), cells.begin(), cells.end());
-                        return;
+                        return take(cells);
                     }
+            }
     }
 
-    /// Above the line of a mark without known bytes.
-    void name_unknown(const Mark& mark)
+    void take(const std::vector<Box>& boxes)
     {
-        const std::string text = mark.name + ": bytes unknown";
-        Box box{left + 6, y(mark.y.median) - 18, 7.2 * static_cast<double>(text.size()), 17};
-        while (box.x + box.w < right() && meets_any(box, taken_)) box.x += 20;
-        if (box.x + box.w >= right()) return;
-        svg_.text({box.x + 2, box.y + 13}, text, "halo");
-        taken_.push_back(box);
-        texts_.push_back(box);
+        for (std::vector<Box>* covered : {&taken_, &texts_})
+            covered->insert(covered->end(), boxes.begin(), boxes.end());
     }
 
-    void name_ridge(const Ridge& ridge)
+    /// In a large mark, above, below or beside it, where no other is as near; a whole name also farther away, with a
+    /// leader that crosses no text. False without room.
+    bool name_around(const Disc& disc, const std::string& text, bool is_whole)
     {
-        const double w = 7 * static_cast<double>(ridge.text.size()) + 2;
-        for (const Spot aside : {Spot{6, 6}, {-w / 2, -22}, {-w - 6, -20}}) {
-            const Box box{x(ridge.x) + aside.x, y(ridge.y) + aside.y, w, 14};
-            if (!is_free(box, false)) continue;
-            svg_.text({box.x + 1, box.y + 11}, ridge.text, "halo");
-            taken_.push_back(box);
-            return texts_.push_back(box);
-        }
-    }
-
-    /// The name with its number, or the number alone: in a large mark, above, below or beside it, where no other is as
-    /// near; a name also farther away, with a leader that crosses no text. False without room.
-    bool name_mark(const Mark& mark, bool is_whole)
-    {
-        const std::string number = mark.rank > 0 ? std::to_string(mark.rank) : "";
-        const std::string text = !is_whole ? number : mark.rank > 0 ? number + " " + mark.name : mark.name;
         const double w = 7 * static_cast<double>(text.size()) + 2, h = 14;
-        const Spot at{x(mark.x.median), y(mark.y.median)};
+        const Mark* const mark = disc.mark;
+        const Spot at = disc.at;
+        const double radius = disc.radius;
         const auto write = [&](const Box& box, double dx, bool is_far) {
             const Anchor anchor = dx == 1 ? Anchor::start : dx == -1 ? Anchor::end : Anchor::middle;
             const double begin = dx == 1 ? 1 : dx == -1 ? w - 1 : w / 2;
-            svg_.open("of", "", fmt::format(" data-of=\"{}\"{}", key_of(mark), is_far ? " data-leader=\"\"" : ""));
-            svg_.text({box.x + begin, box.y + 11}, text, is_whole ? "halo" : "halo number", anchor);
-            svg_.close();
-            taken_.push_back(box);
-            texts_.push_back(box);
+            if (mark != nullptr)
+                svg_.open("of", "", fmt::format(" data-of=\"{}\"{}", key_of(*mark), is_far ? " data-leader=\"\"" : ""));
+            svg_.text({box.x + begin, box.y + 11}, text, is_whole || mark == nullptr ? "halo" : "halo number", anchor);
+            if (mark != nullptr) svg_.close();
+            take({box});
             return true;
         };
         if (const Box inside{at.x - w / 2, at.y - h / 2, w, h};
-            !is_whole && mark.radius > w / 2 && !meets_any(inside, texts_) && !is_near_another(discs_, inside, mark, 0))
+            !is_whole && radius > w / 2 && !meets_any(inside, texts_) && !is_near_another(discs_, inside, mark, 0))
             return write(inside, 0, false);
         for (const bool of_lines : {true, false})
-            for (double away = mark.radius + 2; away < mark.radius + (is_whole ? 160 : 12); away += 11)
+            for (double away = radius + 2; away < radius + (is_whole ? 160 : 12); away += 11)
                 for (const int side : sides) {
                     const double dx = std::round(100 * std::cos(side * std::numbers::pi / 8)) / 100;
                     const double dy = -std::round(100 * std::sin(side * std::numbers::pi / 8)) / 100;
                     const Box box{at.x + dx * (away + w / 2) - w / 2, at.y + dy * (away + h / 2) - h / 2, w, h};
                     if (!is_free(box, of_lines)) continue;
-                    const bool is_far = away > mark.radius + 12;
+                    const bool is_far = away > radius + 12;
+                    if (!is_far && is_near_another(discs_, box, mark, distance(disc, box) + 3 + 0.2 * radius, 0.2))
+                        continue;
                     const Spot near{std::clamp(at.x, box.x, box.x + box.w), std::clamp(at.y, box.y, box.y + box.h)};
-                    const double own = distance({&mark, at, mark.radius}, box);
-                    if (!is_far && is_near_another(discs_, box, mark, own + 3 + 0.2 * mark.radius, 0.2)) continue;
                     bool crosses = false;
                     std::vector<Box> leader;
                     for (double share = 0; is_far && !crosses && share <= 1; share += 0.04) {

@@ -2,6 +2,7 @@
 #include "analysis/report/report.hpp"
 #include "analysis/study/steps/answer.hpp"
 #include "analysis/study/steps/verdict.hpp"
+#include "analysis/table/fitted_text.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -52,17 +53,12 @@ void add_link(Figure& figure, const Placement& step)
 /// roofs.
 std::vector<std::string> heading_of(const Study& study, const Measurement& row)
 {
-    constexpr std::size_t widest = 145;
-    const std::string answer = answer_sentence(study, row);
-    const std::size_t end = std::min(answer.find(". "), answer.size());
+    constexpr int widest = 145;
+    std::string answer = answer_sentence(study, row);
+    if (const std::size_t end = answer.find(". "); end != std::string::npos) answer[end + 1] = '\n';
     std::vector<std::string> lines;
-    for (std::string rest : {answer.substr(0, end + 1), answer.substr(std::min(end + 2, answer.size()))}) {
-        for (std::size_t at; rest.size() > widest && (at = rest.rfind(' ', widest)) != std::string::npos;) {
-            lines.push_back(rest.substr(0, at));
-            rest.erase(0, at + 1);
-        }
-        if (!rest.empty()) lines.push_back(rest);
-    }
+    for (const std::string& line : split(fitted_lines(answer, widest), '\n'))
+        if (!line.empty()) lines.emplace_back(trim(line));
     lines.push_back(fmt::format("{}; roofs {} {}", owner_of(study.results.machine, row.device),
                                 name(study.ceilings.known()), calibration_date(study)));
     return lines;

@@ -104,6 +104,7 @@ void add_estimates(Figure& figure, std::span<const Target> targets, std::span<co
     constexpr std::array shapes{Shape::circle, Shape::square, Shape::triangle, Shape::diamond, Shape::cross};
     std::vector<std::string> models;
     std::map<std::pair<std::string, std::string>, Curve> curves;
+    figure.table = {{"", "", "least time", "rate", "FLOP/B", "most of it under", "of the roof above it"}};
     for (E e : estimates) {
         if (std::ranges::find(models, e.request.model) == models.end()) models.push_back(e.request.model);
         const auto target = std::ranges::find(targets, e.machine, &Target::name);
@@ -124,6 +125,11 @@ void add_estimates(Figure& figure, std::span<const Target> targets, std::span<co
              .name = e.request.model + (has_one_batch(estimates) ? "" : fmt::format(" b{}", e.request.batch)),
              .rank = 0,
              .title = bound_sentence(e)});
+        figure.table.push_back({"", fmt::format("{} on {}", figure.marks.back().name, e.machine),
+                                format_duration(e.layer_by_layer.value), format_si(y, "FLOP/s"), plain_number(x, 2),
+                                fmt::format("{}, {}", e.binds_compute ? "compute" : "memory",
+                                            percent(e.binds_compute ? e.compute_share : 1 - e.compute_share)),
+                                percent(e.at_once / e.layer_by_layer)});
     }
     for (auto& [of, curve] : curves) {
         for (std::size_t i = 1; i + 1 < curve.marks.size(); ++i) figure.marks[curve.marks[i]].rank = -1;  // no name

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace roof::analysis {
 
@@ -129,26 +128,15 @@ void Svg::shape(Shape shape, Spot at, double radius, std::string_view css_class)
                              coordinate(at.y), coordinate(radius));
         return end("circle", "");
     }
-    using Corners = std::vector<Spot>;
-    static const std::map<Shape, Corners> corners{
-        {Shape::square, {{-0.89, -0.89}, {0.89, -0.89}, {0.89, 0.89}, {-0.89, 0.89}}},
-        {Shape::triangle, {{0, -1.35}, {1.1745, 0.675}, {-1.1745, 0.675}}},
-        {Shape::diamond, {{0, -1.35}, {1.35, 0}, {0, 1.35}, {-1.35, 0}}},
-        {Shape::cross,
-         {{-1.2, -0.4},
-          {-0.4, -0.4},
-          {-0.4, -1.2},
-          {0.4, -1.2},
-          {0.4, -0.4},
-          {1.2, -0.4},
-          {1.2, 0.4},
-          {0.4, 0.4},
-          {0.4, 1.2},
-          {-0.4, 1.2},
-          {-0.4, 0.4},
-          {-1.2, 0.4}}}};
-    Corners spots = corners.at(shape);
-    for (Spot& spot : spots) spot = {at.x + radius * spot.x, at.y + radius * spot.y};
+    std::vector<Spot> part{{-0.89, -0.89}}, spots;  // a quarter of its corners
+    if (shape == Shape::triangle) part = {{0, -1.35}, {1.1745, 0.675}, {-1.1745, 0.675}};
+    if (shape == Shape::diamond) part = {{0, -1.35}};
+    if (shape == Shape::cross) part = {{-1.2, -0.4}, {-0.4, -0.4}, {-0.4, -1.2}};
+    for (int turn = 0; turn < (shape == Shape::triangle ? 1 : 4); ++turn)
+        for (Spot& spot : part) {
+            spots.push_back({at.x + radius * spot.x, at.y + radius * spot.y});
+            spot = {-spot.y, spot.x};
+        }
     polygon(spots, css_class);
 }
 

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 
-import {asked, axisTexts, browser, open, pause, problems, rest} from "./opened.mjs";
+import {asked, axisTexts, browser, open, problems, rest, settled} from "./opened.mjs";
 
 const {rows} = JSON.parse(readFileSync(rest[0], "utf8")).studies[0];
 const impossible = /(?<!> )\b(10[1-9]|1[1-9]\d|[2-9]\d\d|\d{4,})%/;
@@ -41,7 +41,7 @@ try {
   await tab.focus("#roofline .chart");
   for (let i = 0; i < 60; ++i) {
     await tab.keyboard.press("ArrowRight");
-    await pause(20);
+    await settled(tab);
     assert.doesNotMatch(await tab.$eval("#roofline .tip", (tip) => tip.textContent), impossible);
     for (const text of await axisTexts(tab)) assert.doesNotMatch(text, impossible);
   }

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import {statSync} from "node:fs";
 
-import {asked, axisTexts, browser, drawn, open, page, pause, problems} from "./opened.mjs";
+import {asked, axisTexts, browser, drawn, open, page, problems, settled} from "./opened.mjs";
 import {chartsHaveTables, fewWords, savesPicturesAndTables, searchFindsLayers, tablesSort} from "./tables.mjs";
 
 const shown = (tab) => tab.evaluate(() => Number(document.documentElement.dataset.points));
@@ -53,7 +53,7 @@ async function keyboardExplains(tab) {
   const selected = await explained();
   await tab.focus("#roofline .chart");
   await tab.keyboard.press("ArrowRight");
-  await pause(200);
+  await settled(tab);
   assert.match(await tip(tab), / of attainable|no FLOPs/, "the arrow key shows no tooltip");
   const first = await explained();
   assert.match(first, /B.*roof.*measured/s, `this explains nothing: ${first}`);
@@ -121,21 +121,21 @@ async function linkShowsTheSame(tab) {
 async function hoverLightsEveryPanel(tab) {
   const lit = () => tab.$$eval("#time .chart .mark.lit", (marks) => marks.length);
   await tab.mouse.move(2, 2);
-  await pause(100);
+  await settled(tab);
   assert.equal(await lit(), 0);
   for (const [x, y] of (await marks(tab)).slice(-40)) {
     await tab.mouse.move(x, y);
-    await pause(60);
+    await settled(tab);
     const [name] = await litRows(tab);
     if (!name) continue;
-    await pause(200);
+    await settled(tab);
     assert.ok((await tip(tab)).startsWith(name), `no tooltip names '${name}'`);
     assert.equal(await lit(), 1, "the chart of times does not light up");
     await tab.mouse.click(x, y);
     const explanation = await tab.$eval("#explained", (paragraph) => paragraph.textContent);
     assert.ok(explanation.startsWith(name), `'${name}' was clicked, and this explained: ${explanation}`);
     await tab.mouse.move(2, 2);
-    await pause(100);
+    await settled(tab);
     assert.deepEqual(await litRows(tab), [], "a row stays lit when the mouse has left");
     return;
   }
@@ -149,7 +149,7 @@ async function firstScreenIsTheRoofline(tab, height) {
     sentence: document.querySelector("#sentence").textContent
   }));
   assert.ok(bottom <= height, `the roofline ends at ${bottom} pixels, the screen at ${height}`);
-  await pause(200);
+  await settled(tab);
   const texts = await axisTexts(tab);
   const ends = {forward: "fwd", backward: "bwd", update: "update"};
   const first = await tab.$$eval(

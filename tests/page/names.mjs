@@ -3,7 +3,7 @@
 // the page, on two widths, and in the static pictures.
 import assert from "node:assert/strict";
 
-import {browser, open, pause, problems, rest} from "./opened.mjs";
+import {browser, open, problems, rest, settled} from "./opened.mjs";
 
 /// Of each chart: the corners of its texts, and how far a name is from its own mark and from the nearest other one.
 const seenNames = (tab, charts) => tab.$$eval(charts, (all) => all.map((chart) => {
@@ -78,7 +78,7 @@ async function one(page) {
   count += await namesAreClear(tab, `${page}, hierarchical`);
   await choose(tab, "choose-model", "");
   await tab.setViewport({width: 390, height: 844});
-  await pause(100);
+  await settled(tab);
   count += await everyView(tab, `${page}, 390 pixels`);
   await tab.$$eval(".folded .fold", (buttons) => buttons.forEach((button) => button.click()));
   await tab.emulateMediaType("print");

@@ -12,20 +12,30 @@ const puppeteer = packaged("puppeteer-core");
 /// The script of axe-core, which finds what screen readers and keyboards cannot use.
 const axe = readFileSync(packaged.resolve("axe-core/axe.min.js"), "utf8");
 export {page, rest};
-/// Waits without limits, for a busy machine is slow: the caller ends a script that hangs.
-export const browser = await puppeteer.launch({
-  executablePath: chromium,
-  headless: true,
-  args: ["--no-sandbox", "--disable-gpu"],
-  timeout: 0,
-  protocolTimeout: 0
-});
+/// The browser of ROOF_PAGE_BROWSER, or one of its own. Waits without limits, for a busy machine is slow: the caller
+/// ends a script that hangs.
+const shared = process.env.ROOF_PAGE_BROWSER;
+const whole =
+    shared ? await puppeteer.connect({browserWSEndpoint: shared, protocolTimeout: 0}) : await puppeteer.launch({
+      executablePath: chromium,
+      headless: true,
+      args: ["--no-sandbox", "--disable-gpu"],
+      timeout: 0,
+      protocolTimeout: 0
+    });
+const own = await whole.createBrowserContext();
+export const browser = {
+  close: async () => {
+    await own.close();
+    await (shared ? whole.disconnect() : whole.close());
+  }
+};
 export const problems = [];
 export const asked = [];
 
 /// `hash`: the state in the page's address.
 export async function open(width, height, scheme, hash = "", file = page) {
-  const tab = await browser.newPage();
+  const tab = await own.newPage();
   tab.setDefaultTimeout(0);
   tab.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(message.text()));
   tab.on("pageerror", (error) => problems.push(error.message));
@@ -47,17 +57,29 @@ export async function open(width, height, scheme, hash = "", file = page) {
 export const axisTexts = (tab) =>
     tab.evaluate(() => [...document.querySelectorAll("#roofline .live-figure:not([hidden]) .chart text")].map(
                      (text) => text.textContent));
-export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+/// When what was asked for is drawn: two frames, or a while in a tab behind another, which has none.
+export const settled = (tab) => tab.evaluate(() => Promise.race([
+  new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  new Promise((done) => setTimeout(done, 200))
+]));
 /// What the marks, roofs and curves of the rooflines look like and where they are.
 export const drawn = (tab) => tab.evaluate(
     () => [...document.querySelectorAll("#roofline .live-figure:not([hidden]) .chart :is(.marks,.roof,.curve)")]
               .map((part) => part.outerHTML)
               .join("\n"));
 
-/// The rules of axe-core find nothing.
-export async function isAccessible(tab) {
+/// The rules of axe-core find nothing; `only`: these rules alone.
+export async function isAccessible(tab, only = null) {
   await tab.evaluate(axe);
-  const found = await tab.evaluate(async () => (await window.axe.run()).violations);
+  const found =
+      await tab.evaluate(async (rules) => (await window.axe.run(rules ? {runOnly: rules} : {})).violations, only);
   assert.deepEqual(
       found.map(({id, nodes}) => `${id}: ${nodes.map(({target}) => target).join(" ")}`), [], "axe finds violations");
+}
+
+if (process.argv[1].endsWith("opened.mjs")) {  // a browser for several scripts: prints its address, ends with its input
+  console.log(whole.wsEndpoint());
+  for await (const _ of process.stdin)
+    ;
+  await browser.close();
 }

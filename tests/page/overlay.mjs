@@ -24,9 +24,11 @@ try {
   await runs[1].click();
   assert.ok(!(await axisTexts(tab)).some((text) => text.startsWith("gpu:0")), "a hidden run is still drawn");
   assert.match(tab.url(), /hidden=/);
+  const alone = await axisTexts(tab);
+  for (const roof of ["DRAM, ", "L1, ", "fp32, fma"])
+    assert.ok(alone.some((text) => text.startsWith(roof)), `no roof of the run that is alone is named '${roof}'`);
   await tab.$$eval(".runs .roof-button", (buttons) => buttons[1].click());
-  await tab.select("#choose-overlay", "each");
-  assert.equal(await figures(tab), 2, "a plot for each run");
+  assert.equal((await colours(tab)).length, 2, "the hidden run does not come back");
   const small = await open(400, 800, "dark");
   const wide = await small.tab.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(wide <= 400, `the page is ${wide} pixels wide on a screen of 400`);

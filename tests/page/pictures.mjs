@@ -3,7 +3,7 @@
 // light.
 import {join} from "node:path";
 
-import {browser, open, pause, rest} from "./opened.mjs";
+import {browser, open, rest, settled} from "./opened.mjs";
 
 const [folder, prefix, hash] = rest;
 const sizes = hash === undefined ? [[1400, 900], [800, 1000], [400, 800]] : [[1400, 900]];
@@ -12,7 +12,7 @@ try {
   for (const [width, height] of sizes)
     for (const scheme of hash === undefined ? ["light", "dark"] : ["light"]) {
       const {tab} = await open(width, height, scheme, hash);
-      await pause(400);
+      await settled(tab);
       await tab.screenshot({path: join(folder, `${prefix}${hash === undefined ? `-${width}-${scheme}` : ""}.png`)});
       await tab.close();
     }

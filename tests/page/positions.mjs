@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 
 import {namesAreClear} from "./names.mjs";
-import {browser, open, pause, problems, rest} from "./opened.mjs";
+import {browser, open, problems, rest, settled} from "./opened.mjs";
 
 const points = JSON.parse(readFileSync(rest[0], "utf8"));
 let seed = 20261123;
@@ -129,12 +129,12 @@ try {
   };
   add(await check(tab, "at first"));
   await tab.select("#choose-step", "*");
-  await pause(60);
+  await settled(tab);
   add(await check(tab, "with all steps"));
   for (const slanted of await slantedRoofs(tab)) assert.ok(slanted > 0, "no slanted roof is in the view of all steps");
   for (let step = 0; step < 10; ++step) {
-    const what = pick(
-        ["+", "-", "-", "Backspace", "choose-step", "choose-model", "choose-level", "find", "choose-overlay", "drag"]);
+    const what =
+        pick(["+", "-", "-", "Backspace", "choose-step", "choose-model", "choose-level", "find", "runs", "drag"]);
     if (what === "drag") {
       const {x, y, width, height} = await (await tab.$("#roofline .live-figure:not([hidden]) .chart")).boundingBox();
       await tab.mouse.move(x + width / 2, y + height / 2);
@@ -143,15 +143,17 @@ try {
       await tab.mouse.up();
     } else if (what === "find")
       await tab.type("#layer-search", pick(["conv", "backward", " "]));
+    else if (what === "runs")
+      await tab.$$eval(".runs .roof-button", (all, at) => all[Math.floor(at * all.length)]?.click(), random());
     else if (!what.startsWith("choose"))
       await zoom(tab, what);
     else
       await select(tab, what);
-    await pause(60);
+    await settled(tab);
     add(await check(tab, `after ${what}, step ${step + 1}`));
   }
   await press(tab, "Zoom to the layers");
-  await pause(60);
+  await settled(tab);
   add(await check(tab, "after Zoom to the layers"));
   assert.ok(sums.checked > 0, "no mark was checked");
   assert.deepEqual(problems, [], "the console complains");

@@ -29,16 +29,14 @@ export async function savesPicturesAndTables(tab) {
       return make.call(URL, blob);
     };
     HTMLAnchorElement.prototype.click = function() { names.push(this.download); };
-    for (const button of document.querySelectorAll("#roofline .save,#curve .save")) {
-      button.click();
-      await new Promise((done) => setTimeout(done, 400));
-    }
+    for (const button of document.querySelectorAll("#roofline .save,#curve .save")) button.click();
+    while (names.length < 8) await new Promise((done) => setTimeout(done, 5));  // a PNG takes its time
     for (const blob of blobs) texts.push(blob.type === "image/png" ? `PNG ${blob.size}` : await blob.text());
     HTMLAnchorElement.prototype.click = click;
     URL.createObjectURL = make;
     return {names, texts};
   });
-  assert.deepEqual([...saved.names].sort(), [  // a PNG takes its time
+  assert.deepEqual([...saved.names].sort(), [
     "curve.csv", "curve.json", "curve.png", "curve.svg", "roofline.csv", "roofline.json", "roofline.png", "roofline.svg"
   ]);
   const text = (name) => saved.texts[saved.names.indexOf(name)];

@@ -8,7 +8,7 @@ import {readFileSync} from "node:fs";
 
 import {duration} from "../../analysis/report/page/format.js";
 
-import {browser, open, pause, rest} from "./opened.mjs";
+import {browser, open, rest, settled} from "./opened.mjs";
 
 const answers = JSON.parse(readFileSync(rest[0], "utf8"));
 
@@ -19,7 +19,7 @@ async function reader() {
   const act = async (what) => {
     ++actions;
     await what();
-    await pause(300);
+    await settled(tab);
   };
   return {
     tab,

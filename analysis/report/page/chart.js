@@ -61,18 +61,18 @@ export class Chart {
     for (const [name, value] of Object.entries({viewBox: `0 0 ${width} ${height}`, width, height}))
       this.svg.setAttribute(name, value);
     this.svg.replaceChildren(...this.drawn.parts);
+    const elements = [...this.svg.querySelectorAll(".marks [data-key]")];
+    this.elements = new Map(elements.reverse().map((one) => [one.dataset.key, one]));
     const last = ({rank}) => (rank > 0 ? rank : Infinity);  // layers by headroom, then steps and phases
     const marks =
-        figure.marks.filter(({key}) => this.markOf(key)).sort((a, b) => (last(a) > last(b)) - (last(a) < last(b)));
+        figure.marks.filter(({key}) => this.elements.has(key)).sort((a, b) => Math.sign(last(a) - last(b)) || 0);
     this.keys = [...new Set(marks.map(({key}) => key))];
     this.at = -1;
   }
 
-  markOf(key) { return [...this.svg.querySelectorAll(".marks [data-key]")].find(({dataset}) => dataset.key === key); }
-
   showTip(key) {
     const mark = this.last.marks.find((one) => one.key === key);
-    const at = this.markOf(key)?.getBoundingClientRect();
+    const at = this.elements.get(key)?.getBoundingClientRect();
     if (!mark || !at) return;
     const box = this.box.getBoundingClientRect();
     this.tip.textContent = mark.title;

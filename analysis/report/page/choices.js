@@ -26,7 +26,6 @@ export function firstChoices(studies) {
     model: "",
     level: "",
     find: "",
-    overlay: "",
     hidden: new Set()
   };
 }

@@ -2,14 +2,16 @@
 // arrow at its edge, outlines lie below points, no text covers another, and a name is nearest to its own mark or has a
 // leader.
 // clang-format off
-import {clamp, distanceOf, lineHeight, lineOf, meet, mostNamed, ridgesOf, scaleOf, shapeOf, sides, spotsOf, svg, ticksIn, wrapped} from "./geometry.js";
+import {clamp, distanceOf, dots, lineHeight, lineOf, meet, mostNamed, ridgesOf, scaleOf, shapeOf, sides, spotsOf, svg, ticksIn, wrapped} from "./geometry.js";
 // clang-format on
 
 const apart = ([x1, y1], [x2, y2]) => Math.hypot(x2 - x1, y2 - y1);
 
+const degrees = (x, y) => (180 / Math.PI) * Math.atan2(y, x);
+
 /// In the direction from one place to another.
 function arrowHead(from, to, at, d) {
-  const turn = (180 / Math.PI) * Math.atan2(to[1] - from[1], to[0] - from[0]);
+  const turn = degrees(to[0] - from[0], to[1] - from[1]);
   return svg("path", {class: "arrow shape", d, transform: `translate(${at.join(" ")}) rotate(${turn})`});
 }
 
@@ -23,21 +25,33 @@ function text([x, y], words, name, turn = 0) {
 const nameOf = ({label}) => (label.includes(": ") ? label.slice(0, label.lastIndexOf(": ")) : label);
 
 class Drawing {
-  /// `figure`: { x, y, roofs, marks, curves }, on paper also heading, lines, and table, rows of texts; `view`: { x:
-  /// [low, high], y: [low, high] }. Without a height the plot has that of a picture.
+  /// `figure`: { x, y, roofs, marks, curves, legend }, on paper also heading, lines, and table, rows of texts;
+  /// `view`: { x: [low, high], y: [low, high] }. Without a height the plot has that of a picture.
   constructor(figure, view, width, height) {
-    const isNarrow = width < 520;
-    const spots = spotsOf(figure.legend ?? [], width - 30);
-    this.heading = (figure.heading ?? []).flatMap((words) => wrapped(words, width / 7.5));
-    const below =
-        (spots.length ? spots.at(-1)[1] + lineHeight : 0) + (figure.table ? lineHeight * (figure.table.length + 1) : 0);
-    const top = 28 + 20 * this.heading.length;
+    const {heading = [], legend = [], table = []} = figure;
+    this.heading = heading.flatMap((words) => wrapped(words, width / 7.5));
+    this.spots = spotsOf(legend, width - 30);
+    const top = 28 + 20 * this.heading.length, key = this.spots.length ? this.spots.at(-1)[1] + lineHeight : 0;
+    const below = key + (table.length ? lineHeight * (table.length + 1) : 0);
     this.height = height || top + 610 + below;
-    this.edges = {left: 84, right: width - 24, top, bottom: this.height - 46 - below};
-    const {left, right, bottom} = this.edges;
-    Object.assign(this, {figure, view, isNarrow, spots, taken: [], texts: [], discs: [], lines: [], arrows: []});
+    const left = 84, right = width - 24, bottom = this.height - 46 - below;
+    this.edges = {left, right, top, bottom};
+    this.tableTop = bottom + 64 + key;
+    Object.assign(this, {figure, view, isNarrow: width < 520, taken: [], texts: [], discs: [], lines: [], arrows: []});
     this.x = scaleOf(view.x, left, right, figure.x.linear);
     this.y = scaleOf(view.y, bottom, top, figure.y.linear);
+  }
+
+  isInside([x, y], room = 1) {
+    const {left, right, top, bottom} = this.edges;
+    return x > left - room && x < right + room && y > top - room && y < bottom + room;
+  }
+
+  /// As covered.
+  take(boxes, ...parts) {
+    this.taken.push(...boxes);
+    this.texts.push(...boxes);
+    return parts;
   }
 
   axes() {
@@ -74,31 +88,20 @@ class Drawing {
   }
 
   roofs() {
-    const {left, right, top, bottom} = this.edges;
-    const ridges =
-        ridgesOf(this.figure.roofs).map((ridge) => ({...ridge, at: [this.x.at(ridge.x), this.y.at(ridge.y)]}));
-    this.ridges = ridges.filter(({at: [x, y]}) => x > left && x < right && y > top && y < bottom);
     const roofs = this.figure.roofs.map((roof) => {
-      const [from, to] = this.lineAt(roof, roof.rate[0]);
-      const [lowA, lowB] = this.lineAt(roof, roof.rate[1]);
-      const [highA, highB] = this.lineAt(roof, roof.rate[2]);
-      for (let i = 0; i <= 100; ++i)
-        this.lines.push({
-          x: from[0] + (i / 100) * (to[0] - from[0]) - 1,
-          y: from[1] + (i / 100) * (to[1] - from[1]) - 1,
-          w: 2,
-          h: 2
-        });
+      const [[from, to], low, high] = roof.rate.map((rate) => this.lineAt(roof, rate));
+      this.lines.push(...dots(from, to, 101));
       const spec = roof.spec > 0 ? [line(...this.lineAt(roof, roof.spec), "reported-mark")] : [];
       return svg("g",
           {class: `roof${roof.dashed || roof.extra ? " mix" : ""} ${roof.colour ?? ""}`, "data-roof": roof.label},
-          svg("title", {}, roof.title), svg("polygon", {class: "band", points: [lowA, lowB, highB, highA].join(" ")}),
+          svg("title", {}, roof.title), svg("polygon", {class: "band", points: [...low, ...high.reverse()].join(" ")}),
           line(from, to, "edge"), ...spec);
     });
-    return [
-      ...roofs,
-      ...this.ridges.map(({at, title}) => svg("g", {class: "ridge"}, svg("title", {}, title), shapeOf(0, 3, at)))
-    ];
+    this.ridges = ridgesOf(this.figure.roofs)
+                      .map((ridge) => ({...ridge, at: [this.x.at(ridge.x), this.y.at(ridge.y)]}))
+                      .filter(({at}) => this.isInside(at, 0));
+    const ring = ({at, title}) => svg("g", {class: "ridge"}, svg("title", {}, title), shapeOf(0, 3, at));
+    return [...roofs, ...this.ridges.map(ring)];
   }
 
   placeOf({x, y}) { return [this.x.at(x[0]), this.y.at(y[0])]; }
@@ -207,102 +210,81 @@ class Drawing {
         !this.taken.some((other) => meet(box, other)) && !(ofLines && this.lines.some((other) => meet(box, other)));
   }
 
-  /// Along the line, above or below it, where the text covers nothing, or at least no text and mark; without the rate
-  /// if there is no other room.
-  nameRoof(roof) {
-    const letter = 7.7, cell = 10;
-    const [from, to] = this.lineAt(roof, roof.rate[0]);
-    const length = apart(from, to);
-    if (!(length > 40) || !roof.label) return [];
-    const across = [(to[0] - from[0]) / length, (to[1] - from[1]) / length];
-    const at = (forward, aside) => [from[0] + forward * across[0] - aside * across[1],
-        from[1] + forward * across[1] + aside * across[0]];
+  /// Along a line, above or below it, the first of these texts where it covers nothing, or at least no text and mark.
+  nameAlong([from, to], texts, name, isAtEnd) {
+    const letter = 7.7, cell = 10, length = apart(from, to);
+    const [dx, dy] = [0, 1].map((axis) => (to[axis] - from[axis]) / length);
+    const at = (forward, aside) => [from[0] + forward * dx - aside * dy, from[1] + forward * dy + aside * dx];
     for (const ofLines of [true, false])
-      for (const words of this.isNarrow ? [nameOf(roof)] : [roof.label, nameOf(roof)]) {
+      for (const words of texts) {
         const wide = letter * words.length;
         for (let start = 6; start + wide < length; start += 12)
-          for (const shift of roof.slanted ? [-5, 14] : [-5, 14, -20]) {
-            const begin = roof.slanted ? start : length - start - wide;
-            const cells = [];
-            for (let i = 0; i < wide; i += cell) {
-              const [x, y] = at(begin + i + cell / 2, shift - 4);
-              cells.push({x: x - cell / 2, y: y - cell / 2, w: cell, h: cell});
-            }
-            if (!cells.every((box) => this.isFree(box, ofLines))) continue;
-            this.taken.push(...cells);
-            this.texts.push(...cells);
-            return [text(at(begin, shift), words, `name ${roof.colour ?? ""}`,
-                (180 / Math.PI) * Math.atan2(across[1], across[0]))];
+          for (const shift of isAtEnd ? [-5, 14, -20] : [-5, 14]) {
+            const begin = isAtEnd ? length - start - wide : start;
+            const cells =
+                Array.from({length: Math.ceil(wide / cell)}, (_, i) => at(begin + (i + 0.5) * cell, shift - 4)).map(([
+                  x, y
+                ]) => ({x: x - cell / 2, y: y - cell / 2, w: cell, h: cell}));
+            if (cells.every((box) => this.isFree(box, ofLines)))
+              return this.take(cells, text(at(begin, shift), words, name, degrees(dx, dy)));
           }
       }
     return [];
   }
 
-  /// The name with its number, or the number alone: in a large mark, above, below or beside it, where no other is as
-  /// near; a name also farther away, with a leader that crosses no text.
+  nameRoof(roof) {
+    const along = this.lineAt(roof, roof.rate[0]), short = nameOf(roof);
+    if (!roof.label || !(apart(...along) > 40)) return [];
+    return this.nameAlong(
+        along, this.isNarrow ? [short] : [roof.label, short], `name ${roof.colour ?? ""}`, !roof.slanted);
+  }
+
+  nameUnknown({name, y}) {
+    const at = this.y.at(y[0]);
+    return this.nameAlong([[this.edges.left, at], [this.edges.right, at]], [`${name}: bytes unknown`], "halo", false);
+  }
+
+  /// The name with its number, or the number alone; of a layer without room for its name the number.
   nameMark(mark, isWhole) {
     const number = mark.rank > 0 && mark.rank < Infinity ? `${mark.rank}` : "";
     const words = isWhole ? `${number} ${mark.name}`.trim() : number || mark.name;
-    const w = (isWhole ? 7.7 : 7) * words.length + 2, h = 14;
-    const [x, y] = this.placeOf(mark);
-    const others = this.discs.filter(({key}) => key !== mark.key);
-    const write = (box, dx, leader) => {
-      this.taken.push(box);
-      this.texts.push(box);
+    const parts = this.nameAround(this.placeOf(mark), mark, words, isWhole);
+    return parts.length || !isWhole || !number ? parts : this.nameMark(mark, false);
+  }
+
+  /// In a large mark, above, below or beside it, where no other is as near; a whole name also farther away, with a
+  /// leader that crosses no text.
+  nameAround(at, {key, radius}, words, isWhole) {
+    const w = (isWhole ? 7.7 : 7) * words.length + 2, h = 14, [x, y] = at;
+    const others = this.discs.filter((other) => other.key !== key);
+    const write = (box, dx, ...leader) => {
       const [anchor, begin] = dx === 1 ? ["", 1] : dx === -1 ? [" end", w - 1] : [" middle", w / 2];
       const name = text([box.x + begin, box.y + 11], words, `halo${isWhole ? " bold" : ""}${anchor}`);
-      Object.assign(name.dataset, {of: mark.key, ...(leader.length ? {leader: ""} : {})});
-      return [...leader, name];
+      if (key) Object.assign(name.dataset, {of: key, ...(leader.length ? {leader: ""} : {})});
+      return this.take([box], ...leader, name);
     };
     const within = {x: x - w / 2, y: y - h / 2, w, h};
     const isCovered = () =>
         this.texts.some((other) => meet(other, within)) || others.some((other) => distanceOf(other, within) <= 0);
-    if (!isWhole && mark.radius > w / 2 && !isCovered()) return write(within, 0, []);
+    if (!isWhole && radius > w / 2 && !isCovered()) return write(within, 0);
     for (const ofLines of isWhole ? [true, false] : [true])
-      for (let away = mark.radius + 2; away < mark.radius + (isWhole ? 160 : 12); away += 11)
+      for (let away = radius + 2; away < radius + (isWhole ? 160 : 12); away += 11)
         for (const [dx, dy] of sides) {
           const box = {x: x + dx * (away + w / 2) - w / 2, y: y + dy * (away + h / 2) - h / 2, w, h};
           if (!this.isFree(box, ofLines)) continue;
-          const isFar = away > mark.radius + 12;
-          const own = distanceOf({at: [x, y], radius: mark.radius}, box);
-          if (!isFar && others.some((other) => distanceOf(other, box) <= own + 3 + 0.2 * (mark.radius + other.radius)))
-            continue;
-          const near = [clamp(x, box.x, box.x + w), clamp(y, box.y, box.y + h)];
-          const along = Array.from(
-              {length: 25}, (_, i) => ({x: x + (near[0] - x) * i / 25, y: y + (near[1] - y) * i / 25, w: 1, h: 1}));
+          if (away <= radius + 12) {
+            const own = distanceOf({at, radius}, box) + 3;
+            if (others.some((other) => distanceOf(other, box) <= own + 0.2 * (radius + other.radius))) continue;
+            return write(box, dx);
+          }
+          const near = [clamp(x, box.x, box.x + w), clamp(y, box.y, box.y + h)], leader = dots(at, near, 25);
           const crosses = (spot, i) => this.texts.some((other) => meet(spot, other)) ||
               (i > 12 && others.some((other) => distanceOf(other, spot) < 2));
-          if (isFar && along.some(crosses)) continue;
-          if (isFar) this.taken.push(...along);
-          return write(box, dx, isFar ? [line([x, y], near, "leader")] : []);
+          if (leader.some(crosses)) continue;
+          this.taken.push(...leader);
+          return write(box, dx, line(at, near, "leader"));
         }
     return [];
-  }
-
-  /// Above the line of a mark without known bytes.
-  nameUnknown(mark) {
-    const {left, right} = this.edges;
-    const y = this.y.at(mark.y[0]), words = `${mark.name}: bytes unknown`, w = 7.2 * words.length;
-    for (let x = left + 6; x + w < right; x += 20) {
-      const box = {x, y: y - 18, w, h: 17};
-      if (this.taken.some((other) => meet(box, other))) continue;
-      this.taken.push(box);
-      this.texts.push(box);
-      return [text([x + 2, y - 5], words, "halo")];
-    }
-    return [];
-  }
-
-  nameRidge({at: [x, y], words}) {
-    const w = 7 * words.length + 2, h = 14;
-    const box = words &&
-        [[6, 6], [-w / 2, -22], [-w - 6, -20]]
-            .map(([dx, dy]) => ({x: x + dx, y: y + dy, w, h}))
-            .find((one) => this.isFree(one, true));
-    if (!box) return [];
-    this.taken.push(box);
-    this.texts.push(box);
-    return [text([box.x + 1, box.y + 11], words, "halo")];
   }
 
   legend() {
@@ -316,41 +298,34 @@ class Drawing {
 
   /// Above the plot its heading, below it the table of its points, columns as wide as their longest text.
   paper() {
-    const {heading, figure: {table = []}, spots} = this;
-    const top = this.edges.bottom + 64 + (spots.length ? spots.at(-1)[1] + lineHeight : 0);
-    const longest = (i) => Math.max(...table.map((row) => `${row[i]}`.length));
-    let x = 8;
-    return [
-      ...heading.map((words, i) => text([8, 20 * i + 14], words, i ? "label" : "name")),
-      ...(table[0] ?? []).flatMap((_, i) => {
-        const cells = table.map((row, line) => text([x, top + lineHeight * line], row[i], line ? "cell" : "label"));
-        x += 7 * longest(i) + 14;
-        return cells;
-      })
-    ];
+    const {table = []} = this.figure,
+                   words = (row, line, i, x) =>
+                       text([x, this.tableTop + lineHeight * line], row[i], line ? "cell" : "label");
+    let end = 8;
+    const columns = (table[0] ?? []).flatMap((_, i) => {
+      const x = end;
+      end += 7 * Math.max(...table.map((row) => `${row[i]}`.length)) + 14;
+      return table.map((row, line) => words(row, line, i, x));
+    });
+    return [...this.heading.map((words, i) => text([8, 20 * i + 14], words, i ? "label" : "name")), ...columns];
   }
 
   /// Roofs, then marks by rank; on paper the steps and the layers of the table alone.
   names() {
-    const {left, right, top, bottom} = this.edges;
-    const isInside = ([x, y]) => x > left - 1 && x < right + 1 && y > top - 1 && y < bottom + 1;
-    const named = this.figure.marks
-                      .filter((mark) => mark.rank >= 0 && mark.name && mark.x[0] > 0 && this.isDrawn(mark) &&
-                              isInside(this.placeOf(mark)))
-                      .sort((a, b) => a.rank - b.rank);
-    const {table} = this.figure;
-    let layers = 0;
+    const {marks, roofs, table} = this.figure;
+    const isLayer = ({rank}) => rank > 0 && rank < Infinity;
+    const isTold = (mark) => !isLayer(mark) || !table || table.some(([number]) => number === mark.rank);
+    const drawn = marks.filter((mark) => mark.name && this.isDrawn(mark));
+    const named =
+        drawn.filter((mark) => mark.rank >= 0 && mark.x[0] > 0 && this.isInside(this.placeOf(mark)) && isTold(mark))
+            .sort((a, b) => a.rank - b.rank);
+    const first = named.filter(isLayer).slice(0, this.isNarrow ? 2 : mostNamed);
+    const isWhole = (mark) => (isLayer(mark) ? first.includes(mark) : !mark.rank || Boolean(table));
     return [
-      ...this.figure.marks.filter((mark) => !(mark.x[0] > 0) && mark.name && this.isDrawn(mark))
-          .flatMap((mark) => this.nameUnknown(mark)),
-      ...this.figure.roofs.flatMap((roof) => this.nameRoof(roof)),
-      ...this.ridges.flatMap((ridge) => this.nameRidge(ridge)), ...named.flatMap((mark) => {
-        const isLayer = mark.rank > 0 && mark.rank < Infinity;
-        if (isLayer && table && !table.some(([number]) => number === mark.rank)) return [];
-        const isWhole = isLayer ? ++layers <= (this.isNarrow ? 2 : mostNamed) : !mark.rank || Boolean(table);
-        const named = this.nameMark(mark, isWhole);
-        return named.length || !isLayer ? named : this.nameMark(mark, false);
-      })
+      ...drawn.filter(({x}) => !(x[0] > 0)).flatMap((mark) => this.nameUnknown(mark)),
+      ...roofs.flatMap((roof) => this.nameRoof(roof)),
+      ...this.ridges.flatMap(({at, words}) => (words ? this.nameAround(at, {radius: 3}, words, false) : [])),
+      ...named.flatMap((mark) => this.nameMark(mark, isWhole(mark)))
     ];
   }
 }

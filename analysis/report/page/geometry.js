@@ -40,17 +40,14 @@ export function ticksIn({ticks, linear}, [low, high]) {
 /// The shapes of analysis/report/figure.hpp in their order, with the area of a circle of this radius.
 export function shapeOf(shape, r, at = [0, 0]) {
   if (shape === 0) return svg("circle", {class: "shape", cx: at[0], cy: at[1], r});
-  const half = 0.89 * r, third = 1.35 * r, arm = 1.2 * r, thick = 0.4 * r;
-  const corners = [
-    [], [[-half, -half], [half, -half], [half, half], [-half, half]],
-    [[0, -third], [0.87 * third, third / 2], [-0.87 * third, third / 2]],
-    [[0, -third], [third, 0], [0, third], [-third, 0]],
-    [
-      [-arm, -thick], [-thick, -thick], [-thick, -arm], [thick, -arm], [thick, -thick], [arm, -thick], [arm, thick],
-      [thick, thick], [thick, arm], [-thick, arm], [-thick, thick], [-arm, thick]
-    ]
+  const part = [
+    [], [[-0.89, -0.89]], [[0, -1.35], [1.1745, 0.675], [-1.1745, 0.675]], [[0, -1.35]],
+    [[-1.2, -0.4], [-0.4, -0.4], [-0.4, -1.2]]
   ][shape];
-  return svg("polygon", {class: "shape", points: corners.map(([x, y]) => `${x + at[0]},${y + at[1]}`).join(" ")});
+  const turned = (turns) => part.map(([x, y]) => [[x, y], [-y, x], [-x, -y], [y, -x]][turns]);
+  const corners = (shape === 2 ? [0] : [0, 1, 2, 3]).flatMap(turned);
+  return svg(
+      "polygon", {class: "shape", points: corners.map(([x, y]) => `${at[0] + r * x},${at[1] + r * y}`).join(" ")});
 }
 
 export const meet = (a, b) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
@@ -76,6 +73,10 @@ export function ridgesOf(roofs) {
 }
 
 export const lineHeight = 18;
+
+/// So many small boxes on the line between two places.
+export const dots = ([x, y], [toX, toY], count) => Array.from({length: count},
+    (_, i) => ({x: x + (toX - x) * i / (count - 1) - 1, y: y + (toY - y) * i / (count - 1) - 1, w: 2, h: 2}));
 
 /// Directions from a mark to its name, first choice first: above, below, beside, then between.
 export const sides = [4, 12, 0, 8, 2, 6, 10, 14, 3, 5, 11, 13, 1, 7, 9,

@@ -43,11 +43,9 @@ export class Page {
       run.figures = run.parts.map(({study, index}) => study.figures[index]);
       run.figure = run.figures[0].roofline;
     }
-    const plot = (runs, title) =>
-        ({runs, title, chart: new Chart(title, 500, react), view: null, zoomed: false, before: []});
-    this.each = this.runs.map((run) => plot([run], run.name));
-    this.together = this.runs.length > 1 ? plot(this.runs, "All runs in one plot") : null;
-    for (const one of this.plots()) one.chart.zoomable((change) => this.zoom(one, change));
+    this.chart = new Chart(this.runs.length > 1 ? "Runs in one plot" : this.runs[0]?.name ?? "", 500, react);
+    this.chart.zoomable((change) => this.zoom(change));
+    Object.assign(this, {view: null, zoomed: false, before: []});
     this.times = this.runs.filter(({figures}) => figures.some(({time}) => time.marks.length))
                      .map((run) => ({run, chart: new Chart(run.name, 400, react)}));
     this.batches = trajectories.map(
@@ -57,7 +55,7 @@ export class Page {
       this.draw();
     };
     this.table = new LayerTable(find, (keys) => this.light(keys), (point) => this.select(point),
-        (key) => this.colourOf(this.points.get(key).row, this.isTogether()));
+        (key) => this.colourOf(this.points.get(key).row));
     this.explanation = element("div", {id: "explained", class: "explained", role: "status", "aria-live": "polite"});
     this.sentence = element("p", {id: "sentence", class: "sentence"});
     this.remark = element("p", {id: "remark", class: "legend", role: "status"});
@@ -65,13 +63,18 @@ export class Page {
     this.bar = element("div", {class: "controls roofs"}, this.roofs, element("span", {class: "save-here"}));
     this.controls = element("div");
     this.sliders = new Sliders(studies, () => this.draw());
-    this.first = {...firstChoices(studies), overlay: this.together ? "one" : ""};
+    this.first = firstChoices(studies);
     this.selected = null;
     this.take(readState(location.hash, this.first));
   }
 
-  plots() { return [...this.each, ...(this.together ? [this.together] : [])]; }
-  charts() { return [...this.plots(), ...this.times, ...this.batches].map(({chart}) => chart); }
+  charts() { return [this.chart, ...[...this.times, ...this.batches].map(({chart}) => chart)]; }
+
+  /// The runs that the reader did not hide.
+  seen() { return this.runs.length > 1 ? this.runs.filter(({name}) => !this.choices.hidden.has(name)) : this.runs; }
+
+  /// Whether a plot of one step has several runs: then each has a colour.
+  hasSeveral() { return this.seen().length > 1; }
 
   /// Takes over a state that was read from a link.
   take({choices, whatif, point, view}) {
@@ -80,7 +83,7 @@ export class Page {
     this.choices = isKnown ? choices : {...choices, step: this.first.step};
     this.wanted = this.points.get(point) ?? null;
     if (whatif !== (this.sliders.text ?? "")) this.sliders.set(whatif);
-    for (const plot of this.plots()) Object.assign(plot, view ? {view, zoomed: true} : {zoomed: false});
+    Object.assign(this, {view, zoomed: Boolean(view)});
     this.showControls();
   }
 
@@ -91,7 +94,7 @@ export class Page {
 
   place() {
     const list = (charts) => element("div", {class: "charts"}, ...charts.map(({chart}) => chart.figure));
-    const plots = list(this.plots());
+    const plots = list([this]);
     if (this.runs.length)
       replaceStatic("roofline",
           ...(this.hasSteps ?
@@ -112,7 +115,7 @@ export class Page {
   showControls() {
     const set = (name, value) => {
       this.choices[name] = value;
-      if (name === "overlay" || name === "model" || name === "step") this.showControls();
+      if (name === "model" || name === "step") this.showControls();
       this.draw();
     };
     const focused = document.activeElement?.id;
@@ -122,23 +125,23 @@ export class Page {
     if (focused) document.getElementById(focused)?.focus();
   }
 
-  showRoofs(several) {
+  showRoofs() {
     const {runs, choices} = this;
     const flip = (names) => {
       const isHidden = names.every((name) => choices.hidden.has(name));
       for (const name of names) choices.hidden[isHidden ? "delete" : "add"](name);
       this.draw();
     };
-    const colourOf = (run) => (choices.step === allSteps ? "" : run.colour);
-    const zoomed = this.plots().some((plot) => plot.zoomed);
-    this.roofs.replaceChildren(zoomSwitch(zoomed, (change) => this.plots().forEach((plot) => this.zoom(plot, change))),
-        ...(several ? [runButtons({runs, choices, colourOf, flip})] : cacheSwitch(runs, choices.hidden, flip)));
+    const colourOf = (run) => (choices.step === allSteps || !this.hasSeveral() ? "" : run.colour);
+    this.roofs.replaceChildren(zoomSwitch(this.zoomed, (change) => this.zoom(change)),
+        ...(this.hasSeveral() ? [] : cacheSwitch(this.seen(), choices.hidden, flip)),
+        ...(runs.length > 1 ? [runButtons({runs, choices, colourOf, flip})] : []));
   }
 
   /// `change`: a view { x, y }, { layers }, { undo }, a factor { zoom, at } or a movement { move }; null: the first
   /// view.
-  zoom(plot, change) {
-    const {view} = plot;
+  zoom(change) {
+    const {view} = this;
     if (!view) return;
     const scaled = ([low, high], index) => {
       if (change.move) return [low * change.move[index], high * change.move[index]];
@@ -146,46 +149,45 @@ export class Page {
       return [centre * (low / centre) ** change.zoom, centre * (high / centre) ** change.zoom];
     };
     const next = !change ? null :
-        change.undo      ? plot.before.pop() ?? null :
-        change.layers    ? plot.layers :
+        change.undo      ? this.before.pop() ?? null :
+        change.layers    ? this.ofLayers :
         change.x         ? change :
                            {x: scaled(view.x, 0), y: scaled(view.y, 1)};
     const fits = ([low, high]) =>
         low > 0 && Number.isFinite(high) && Math.log(high / low) >= spans[0] && Math.log(high / low) <= spans[1];
     if (next && !(fits(next.x) && fits(next.y))) return;
-    if (change && !change.undo && !change.move) plot.before.push(plot.zoomed ? view : null);
-    plot.view = next;
-    plot.zoomed = Boolean(next);
+    if (change && !change.undo && !change.move) this.before.push(this.zoomed ? view : null);
+    Object.assign(this, {view: next, zoomed: Boolean(next)});
     this.draw();
   }
 
   /// The colour of a step: of its model, or of its run where runs share a plot of one step.
-  colourOf({model, run}, several) {
-    if (several && this.choices.step !== allSteps) return run.colour;
+  colourOf({model, run}) {
+    if (this.hasSeveral() && this.choices.step !== allSteps) return run.colour;
     const number = this.models.indexOf(model);
     return `s${number % 8}${number < 8 ? "" : " again"}`;
   }
 
   /// The mark in the colour of its step.
-  coloured(mark, several) {
-    const colour = this.colourOf(this.points.get(mark.key).row, several);
+  coloured(mark) {
+    const colour = this.colourOf(this.points.get(mark.key).row);
     return {...mark, classes: [...colour.split(" "), ...mark.classes.filter((name) => !/^s\d/.test(name))]};
   }
 
   /// Whether a layer has a mark at each level.
-  byLevel(several) { return hierarchical(this.choices) && !this.choices.level && !several; }
+  byLevel() { return hierarchical(this.choices) && !this.choices.level && !this.hasSeveral(); }
 
   pointsOf(run) { return run.parts.flatMap(({study}) => study.points.filter((point) => point.row.run === run)); }
 
-  /// What a plot shows of one of its runs: marks, curves and roofs, and the view that fits.
-  groupOf(run, several) {
-    const {choices} = this;
+  /// What the plot shows of a run: marks, curves and roofs.
+  groupOf(run) {
+    const {choices} = this, several = this.hasSeveral();
     const points = this.pointsOf(run);
     const shown = new Set(pointsShown(points, choices).map(({key}) => key));
     const {levels} = run.roofs;
-    const byLevel = this.byLevel(several);
+    const byLevel = this.byLevel();
     const moved = (found) => {
-      const mark = this.coloured(found, several);
+      const mark = this.coloured(found);
       const point = this.points.get(mark.key);
       const scale = this.sliders.scaleOf(point, run.roofs);
       const isSmall = byLevel && point.scope === "layer";
@@ -206,7 +208,7 @@ export class Page {
     const marks = run.figures.flatMap(({roofline}) => roofline.marks.filter(isShown).map(moved));
     const byKey = new Map(marks.map((mark) => [mark.key, mark]));
     const curves = run.figures.flatMap(({roofline}) => roofline.curves.map(({marks: list}) => ({
-      css: `trajectory ${this.colourOf(this.points.get(list[0]).row, several)}`,
+      css: `trajectory ${this.colourOf(this.points.get(list[0]).row)}`,
       marks: list.map((key) => byKey.get(key)).filter(Boolean)
     })));
     const rows = points.filter(({row}) => stepKey(row) === choices.step).map(({row}) => row);
@@ -232,61 +234,56 @@ export class Page {
     return boundsOf(longest.length ? longest : marks, rates);
   }
 
-  drawPlot(plot, drawn) {
-    const several = plot.runs.length > 1;
-    const groups = plot.runs.filter((run) => !several || !this.choices.hidden.has(run.name))
-                       .map((run) => this.groupOf(run, several));
-    const marks = groups.flatMap((group) => group.marks);
-    if (!plot.zoomed) plot.view = unionOf(plot.runs.map(({figure}) => ({x: figure.x.frame, y: figure.y.frame})));
-    for (const {key} of marks) drawn.add(key);
+  /// The legend of marks, whose series are named by `named` of their rows.
+  legendOf(marks, named, levels = []) {
+    const rows = marks.map(({key}) => this.points.get(key).row);
+    return legendOf(marks, [...new Map(rows.map((row) => [this.colourOf(row), named(row)]))], levels);
+  }
+
+  drawPlot() {
+    const runs = this.seen(), groups = runs.map((run) => this.groupOf(run)), one = this.choices.step !== allSteps;
+    const marks = groups.flatMap((group) => group.marks), several = this.hasSeveral();
+    if (!this.zoomed)
+      this.view = unionOf((runs.length ? runs : this.runs).map(({figure}) => ({x: figure.x.frame, y: figure.y.frame})));
     // Runs under the same roofs share them. The roofs of a group end at one another, not at those of another device.
     const sharing = (run) => groups.filter((group) => group.run.same === run.same);
     const roofs = groups.filter(({run}) => sharing(run)[0].run === run).flatMap(({run,
       roofs: own}) => own.map((roof) => ({...roof, colour: sharing(run).length > 1 ? "" : roof.colour, among: own})));
-    plot.layers = this.viewOfLayers(marks, roofs);
-    const {x, y} = plot.runs[0].figure;
-    const named = (row) => (several && this.choices.step !== allSteps ? row.run.name : row.model);
-    const series =
-        new Map(marks.map(({key}) => this.points.get(key).row).map((row) => [this.colourOf(row, several), named(row)]));
-    const levels = this.byLevel(several) ? plot.runs[0].roofs.levels.map(({name}) => name) : [];
-    const legend = legendOf(marks, [...series], levels);
+    this.ofLayers = this.viewOfLayers(marks, roofs);
+    const {x, y} = this.runs[0].figure;
+    const legend = this.legendOf(marks, ({run, model}) => (several && one ? run.name : model),
+        this.byLevel() && runs[0] ? runs[0].roofs.levels.map(({name}) => name) : []);
     const roofsOf = ({roofs: {owner}, short, parts}) => `${owner}, ${short}; roofs ${parts[0].study.calibrated}`;
-    const heading = distinct([...this.sentenceOf(plot.runs).split(/(?<=\.) (?=[A-Z])/), ...plot.runs.map(roofsOf)]);
-    const paper = {heading, table: this.tableOnPaper(marks, several)};
-    plot.chart.draw({x, y, marks, roofs, legend, paper, curves: groups.flatMap(({curves}) => curves)}, plot.view);
+    const heading = distinct([...this.sentenceOf(runs).split(/(?<=\.) (?=[A-Z])/), ...runs.map(roofsOf)]);
+    const paper = {heading, table: this.tableOnPaper(marks)};
+    this.chart.draw({x, y, marks, roofs, legend, paper, curves: groups.flatMap(({curves}) => curves)}, this.view);
+    return new Set(marks.map(({key}) => key));
   }
 
   /// The steps, then the layers with the largest headroom, with their numbers.
-  tableOnPaper(marks, several) {
+  tableOnPaper(marks) {
     const named = marks.filter(({rank, name, x, level}) => rank >= 0 && name && x[0] > 0 && level === marks[0].level);
     const isStep = ({key}) => this.points.get(key).scope === "step";
     const steps = named.filter(isStep), layers = named.filter((one) => !isStep(one)).sort((a, b) => a.rank - b.rank);
     const rows = [...steps.slice(0, 10), ...layers.slice(0, 10)].map(({key, name}) => {
       const {number = "", cells, row} = this.points.get(key);
-      return [number, name + (several ? ` (${row.run.short})` : ""), ...cells];
+      return [number, name + (this.hasSeveral() ? ` (${row.run.short})` : ""), ...cells];
     });
     return [["", "", ...columns], ...rows];
   }
-
-  isTogether() { return Boolean(this.together) && this.choices.overlay === "one"; }
 
   /// The points of the table: the layers shown, or the steps where all are.
   layers() {
     const {choices} = this;
     const shown = (points) =>
         (choices.step === allSteps ? points.filter(({scope}) => scope === "step") : layersShown(points, choices));
-    return this.runs.filter((run) => !this.isTogether() || !choices.hidden.has(run.name))
-        .flatMap((run) => shown(this.pointsOf(run)));
+    return this.seen().flatMap((run) => shown(this.pointsOf(run)));
   }
 
   draw() {
-    const together = this.isTogether();
-    for (const plot of this.each) plot.chart.figure.hidden = together;
-    if (this.together) this.together.chart.figure.hidden = !together;
-    const drawn = new Set();
-    for (const plot of together ? [this.together] : this.each) this.drawPlot(plot, drawn);
+    const drawn = this.runs.length ? this.drawPlot() : new Set();
     const layers = this.layers();
-    this.showRoofs(together);
+    this.showRoofs();
     const without = layers.filter(({flops}) => !(flops > 0));
     this.remark.textContent = without.length ?
         `Without FLOPs, and so without a place here: ${without.length} of ${layers.length} layers.` :
@@ -294,16 +291,14 @@ export class Page {
     this.follow(drawn);
     for (const {run, chart} of this.times) {
       const keys = new Set(layers.filter(({row}) => row.run === run).map(({key}) => key));
-      const tip = (mark) => ({...this.coloured(mark, false), title: tipOf(this.points.get(mark.key)) + mark.title});
+      const tip = (mark) => ({...this.coloured(mark), title: tipOf(this.points.get(mark.key)) + mark.title});
       const marks = run.figures.flatMap(({time, roofline}) => {
         const names = new Map(roofline.marks.map(({key, name, rank}) => [key, {name, rank}]));
         return time.marks.filter(({key}) => keys.has(key)).map((mark) => ({...tip(mark), ...names.get(mark.key)}));
       });
       const bounds = boundsOf(marks.map(({x, y}) => ({x, y: x})).concat(marks.map(({x, y}) => ({x: y, y}))));
       const {x, y, roofs} = run.figures[0].time;
-      const series =
-          new Map(marks.map(({key}) => this.points.get(key).row).map((row) => [this.colourOf(row, false), row.model]));
-      chart.draw({x, y, roofs, marks, curves: [], legend: legendOf(marks, [...series], [])},
+      chart.draw({x, y, roofs, marks, curves: [], legend: this.legendOf(marks, ({model}) => model)},
           bounds ?? {x: x.frame, y: y.frame});
     }
     for (const {figure, chart} of this.batches) {
@@ -318,9 +313,9 @@ export class Page {
 
   /// A link to what is seen. The first view has none.
   writeState() {
-    const zoomed = this.plots().find((plot) => plot.zoomed);
     const own = this.selected?.scope === "step" ? "" : this.selected?.key;
-    const hash = hashOf({choices: this.choices, whatif: this.sliders.text, point: own, view: zoomed?.view}, this.first);
+    const hash = hashOf(
+        {choices: this.choices, whatif: this.sliders.text, point: own, view: this.zoomed && this.view}, this.first);
     if (hash !== location.hash && (hash !== "#?" || location.hash.startsWith("#?")))
       history.replaceState(null, "", hash);
   }
@@ -351,8 +346,8 @@ export class Page {
 
   /// The explanation and the sentence follow the choice: a point that is no longer drawn is replaced by the step.
   follow(drawn) {
-    const step = this.stepOf(this.runs);
-    this.sentence.textContent = this.sentenceOf(this.runs);
+    const step = this.stepOf(this.seen());
+    this.sentence.textContent = this.sentenceOf(this.seen());
     const isNew = this.followed !== this.choices.step;
     this.followed = this.choices.step;
     const wanted = this.wanted && drawn.has(this.wanted.key) ? this.wanted : null;

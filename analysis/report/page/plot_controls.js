@@ -33,10 +33,6 @@ export function choiceControls(parts) {
     controls.append(
         choice("Step", "choose-step", steps, choices.step, changed("step")), ...modelControls(parts, changed));
   }
-  if (runs.length > 1) {
-    const plots = [["one", "all runs in one plot"], ["each", "a plot for each run"]];
-    controls.append(choice("Draw", "choose-overlay", plots, choices.overlay, changed("overlay")));
-  }
   const precisions = distinct(runs.flatMap(({roofs}) => roofs.compute.map(({precision}) => precision)));
   const all = [["", "of its precision"], ["all", "of all precisions"], ...precisions.map((name) => [name, name])];
   controls.append(choice("Roofs", "choose-precision", all, choices.precision, changed("precision")));

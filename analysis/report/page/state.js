@@ -9,8 +9,7 @@ export function readState(hash, fallback) {
   return {
     choices: {
       ...fallback,
-      ...Object.fromEntries(
-          ["step", "precision", "model", "level", "find", "overlay"].map((name) => [name, text(name)])),
+      ...Object.fromEntries(["step", "precision", "model", "level", "find"].map((name) => [name, text(name)])),
       hidden: new Set(found.getAll("hidden"))
     },
     whatif: found.get("whatif") ?? "",
