@@ -62,7 +62,7 @@ def milliseconds(seconds):
 def estimated(row, roof):
     more = [word for axis in ("tokens", "phase") if row[axis] for word in (f"--{axis}", row[axis])]
     done = run([roof, "estimate", row["model"], "--batch", row["batch"], "--precision", row["precision"], *more, "--on", CALIBRATION, "--json"])
-    return next(one for one in json.loads(done.text)["machines"] if one["known"] == "measured")["seconds"]
+    return next(one for one in json.loads(done.text)["machines"] if one["roofs_known"] == "measured")
 
 
 def of_training(roof):
@@ -77,7 +77,7 @@ def of_training(roof):
         lines.append([what, row["batch"], revision(of), f"{milliseconds(took)} [{interval}]", rate,
                       f"{float(row['memory_bytes']) / 1e9:.2f} GB",
                       f"{milliseconds(verdict['attainable_s'])}, {100 * float(verdict['share_of_attainable']):.0f}%" if verdict["attainable_s"] else "unknown: bytes of layers",
-                      *(f"{milliseconds(guess[key])}, {took / guess[key]:.2f}" for key in ("layer_by_layer", "without_overlap", "at_once"))])
+                      *(f"{milliseconds(guess[key])}, {took / guess[key]:.2f}" for key in ("layer_by_layer_s", "without_overlap_s", "at_once_s"))])
     return pages.as_markdown(["bf16", "batch", "revision", "step [95%]", "rate", "memory", "roofs allow, reached", "layer by layer, took", "without overlap, took",
                               "network at once, took"], lines)
 

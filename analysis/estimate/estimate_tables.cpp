@@ -202,9 +202,9 @@ nlohmann::json scaling_json(const MachineEstimate& estimate)
     return {{"devices", estimate.request.devices},
             {"link", estimate.request.link},
             {"gradient_bytes", estimate.footprint.gradients.value},
-            {"all_reduce_seconds", estimate.scaling->all_reduce.value},
-            {"exposed_seconds", estimate.scaling->exposed.value},
-            {"hidden_seconds", estimate.scaling->hidden.value}};
+            {"all_reduce_s", estimate.scaling->all_reduce.value},
+            {"exposed_s", estimate.scaling->exposed.value},
+            {"hidden_s", estimate.scaling->hidden.value}};
 }
 
 nlohmann::json memory_json(const MachineEstimate& estimate)
@@ -227,8 +227,8 @@ nlohmann::json levels_json(const MachineEstimate& estimate)
 {
     nlohmann::json levels = nlohmann::json::array();
     for (const LevelPlacement& level : estimate.levels) {
-        levels.push_back({{"name", level.level},
-                          {"bytes_per_second", json_number(level.roof.value)},
+        levels.push_back({{"level", level.level},
+                          {"level_roof_byte_per_s", json_number(level.roof.value)},
                           {"access", level.access.empty() ? nlohmann::json(nullptr) : nlohmann::json(level.access)},
                           {"is_lower_bound", level.is_lower_bound},
                           {"compulsory_bytes", level.low.value},
@@ -254,7 +254,7 @@ nlohmann::json layers_json(const MachineEstimate& estimate)
                           {"phase", layer.phase_name()},
                           {"flops", layer.flops.value},
                           {"compulsory_bytes", layer.levels.empty() ? 0 : layer.levels.back().low.value},
-                          {"seconds", layer.attainable.value},
+                          {"attainable_s", layer.attainable.value},
                           {"binds", layer.binds}});
     }
     return layers;
@@ -350,40 +350,28 @@ DataTable estimates_table(const std::vector<MachineEstimate>& estimates)
 nlohmann::json to_json(const MachineEstimate& e)
 {
     const bool placed = e.reason.empty();
-    const double tokens = tokens_each(e.request);  // of these nobody knows an epoch
-    return {{"machine", json_text(e.machine)},
-            {"title", json_text(e.title)},
-            {"quality", e.quality.empty() ? nlohmann::json(nullptr) : nlohmann::json(json_text(e.quality))},
-            {"known", name(e.known)},
-            {"reason", placed ? nlohmann::json(nullptr) : nlohmann::json(e.reason)},
-            {"phase", name(e.request.passes)},
-            {"devices", e.request.devices},
-            {"peak_flops_per_second", placed ? json_number(e.peak.value) : nullptr},
-            {"peak_is_lower_bound", e.peak_is_lower_bound},
-            {"is_lower_bound", e.is_lower_bound},
-            {"levels", levels_json(e)},
-            {"bound", placed ? nlohmann::json(e.binds_compute ? "compute" : "memory") : nullptr},
-            {"binds", placed ? nlohmann::json(e.binds) : nullptr},
-            {"compute_share", placed ? json_number(e.compute_share) : nullptr},
-            {"seconds",
-             {{"layer_by_layer", e.layer_by_layer.value},
-              {"layer_by_layer_low", end_json(e.layer_by_layer_range.low)},
-              {"layer_by_layer_high", end_json(e.layer_by_layer_range.high)},
-              {"without_overlap_low", end_json(e.without_overlap_range.low)},
-              {"without_overlap_high", end_json(e.without_overlap_range.high)},
-              {"at_once", e.at_once.value},
-              {"without_overlap", e.without_overlap.value},
-              {"forward", e.forward.value},
-              {"backward", e.backward.value},
-              {"update", e.update.value}}},
-            {"images_per_second", placed && !tokens ? json_number(e.images_per_second()) : nullptr},
-            {"tokens_per_second", placed && tokens ? json_number(tokens * e.images_per_second()) : nullptr},
-            {"epoch_images", tokens ? nlohmann::json(nullptr) : nlohmann::json(e.request.images)},
-            {"epoch_seconds", placed && !tokens ? json_number(e.epoch().value) : nullptr},
-            {"memory", memory_json(e)},
-            {"largest_batch", e.largest_batch},
-            {"scaling", scaling_json(e)},
-            {"layers", layers_json(e)}};
+    nlohmann::json record = to_json(estimates_table({e})).at(0);
+    record.update(nlohmann::json{
+        {"title", json_text(e.title)},
+        {"quality", e.quality.empty() ? nlohmann::json(nullptr) : nlohmann::json(json_text(e.quality))},
+        {"reason", placed ? nlohmann::json(nullptr) : nlohmann::json(e.reason)},
+        {"peak_is_lower_bound", e.peak_is_lower_bound},
+        {"is_lower_bound", e.is_lower_bound},
+        {"levels", levels_json(e)},
+        {"binds", placed ? nlohmann::json(e.binds) : nullptr},
+        {"layer_by_layer_low_s", end_json(e.layer_by_layer_range.low)},
+        {"layer_by_layer_high_s", end_json(e.layer_by_layer_range.high)},
+        {"without_overlap_low_s", end_json(e.without_overlap_range.low)},
+        {"without_overlap_high_s", end_json(e.without_overlap_range.high)},
+        {"at_once_s", e.at_once.value},
+        {"forward_s", e.forward.value},
+        {"backward_s", e.backward.value},
+        {"update_s", e.update.value},
+        {"epoch_images", tokens_each(e.request) > 0 ? nlohmann::json(nullptr) : nlohmann::json(e.request.images)},
+        {"memory", memory_json(e)},
+        {"scaling", scaling_json(e)},
+        {"layers", layers_json(e)}});
+    return record;
 }
 
 }  // namespace roof::analysis

@@ -119,11 +119,9 @@ std::string bound_sentence(const MachineEstimate& estimate);
 /// A row for each estimate: what the terminal has in columns, in SI units.
 DataTable estimates_table(const std::vector<MachineEstimate>& estimates);
 
-/// {"machine", "title", "known", "reason", "peak_flops_per_second", "peak_is_lower_bound", "levels", "bound", "binds", "compute_share",
-/// "seconds": {"layer_by_layer", "layer_by_layer_low", "layer_by_layer_high", "without_overlap", …, "at_once", "forward", "backward", "update"},
-/// "images_per_second", "tokens_per_second", "epoch_images", "epoch_seconds",
-/// "memory": {…}, "largest_batch", "scaling", "layers": [{"layer", "kind", "phase", "flops", "compulsory_bytes",
-/// "seconds", "binds"}]}; null if unknown.
+/// The columns of estimates_table() by their keys, and "title", "quality", "reason", "peak_is_lower_bound", "is_lower_bound", "levels", "binds",
+/// "layer_by_layer_low_s", …, "at_once_s", "forward_s", "backward_s", "update_s", "epoch_images", "memory": {…}, "scaling", "layers":
+/// [{"layer", "kind", "phase", "flops", "compulsory_bytes", "attainable_s", "binds"}]; null if unknown.
 nlohmann::json to_json(const MachineEstimate& estimate);
 
 }  // namespace roof::analysis

@@ -146,6 +146,9 @@ DataTable for_reading(DataTable table);
 /// Appends the rows of `more` under the columns of both, told apart by key, else by title; a cell that a table lacks is absent.
 void append(DataTable& table, DataTable more);
 
+/// "version" of the documents of `run`, `report` and `estimate`: raised when a key changes its name or meaning.
+inline constexpr int json_version = 2;
+
 /// The text of a document: ASCII only, with invalid UTF-8 replaced. `indent`: -1 for one line.
 std::string json_document(const nlohmann::json& document, int indent);
 /// null for infinities and NaN.

@@ -34,7 +34,8 @@ def made_record(step):
         "time": point.times, "samples": point.samples, "images_per_s": step.images_per_second, "tokens_per_s": step.tokens_per_second, "images_of_median": step.images_of_median_step,
         "share": point.share, "at_most": step.at_most(point) if point.share else None, "of_peak": step.share_of_peak, "of_peak_at_most": step.compute_roof.at_least if step.share_of_peak is not None else None, "rate": point.rate,
         "roof": roof.median if roof else None, "bound": "" if answer.no_roof_binds(step) else point.bound, "drawn": Drawn(point.drawn), "attainable": point.attainable or None,
-        "headroom": point.headroom if point.share else None, "wait": float(row["data_median_s"] or 0), **{name: by_verdict[of] if point.bound else None for name, of in (("compute_bound", "compute"), ("bandwidth_bound", "bandwidth"), ("unexplained", "unexplained"), *((same, same) for same in ("inside", "outside", "exposed_share", "waiting_share", "waited_share")))}}
+        "headroom": point.headroom if point.share else None, "wait": float(row["data_median_s"] or 0), **of_ranks(step),
+        **{phase: seconds or None for phase, seconds in step.phase_seconds().items()}, **{name: by_verdict[of] if point.bound else None for name, of in (("compute_bound", "compute"), ("bandwidth_bound", "bandwidth"), ("unexplained", "unexplained"), *((same, same) for same in ("inside", "outside", "exposed_share", "waiting_share", "waited_share")))}}
 
 
 def may_bind(step, point):
@@ -53,7 +54,8 @@ def row_record(study, row):
             "told_scaling": row["scaling"] or ("weak" if row.ranks > 1 else ""), "told_threads": row.threads or None, "bucket": row["bucket_mb"],
             "images": row.images,
             "placement": row["placement"], "pages": row["pages"], "deterministic": row["deterministic"], "round": row["round"], "data_shown": row["data"].rsplit("/", 1)[-1] or "-", "algorithm": row["algorithm"], "parameters": row["parameters"], "lr": row["lr"], "optimizer": row["optimizer"], "tokens": row["tokens"], "pass": row["phase"], "graph": row["graph"],
-            "source": row["data"], "memory": number(row["memory_bytes"]), "measured": "measured"}
+            "unstable": float(is_unstable(row)), "variant": row["variant"], **{f"host_{name}": number(row[name]) for name in answer.LIMITS},
+            **dict(zip(("busy_share", "busy_known"), answer.busy_cost(row))), "source": row["data"], "memory": number(row["memory_bytes"]), "measured": "measured"}
 
 
 def verdict(studies):
@@ -180,8 +182,14 @@ def scaling(studies):
         for step in study.steps:
             row = step.row
             if row.ranks > 1:
-                yield step_record(step) | {"hidden": number(row["hidden_median_s"]), "messages": number(row["messages_bytes"]), "bus": step.bus,
-                                           "link": step.link.median if step.link else None}
+                yield step_record(step) | {"link": step.link.median if step.link else None}
+
+
+def of_ranks(step):
+    """What a step of several ranks sent."""
+    if step.row.ranks < 2:
+        return {"hidden": None, "messages": None, "bus": None}
+    return {"hidden": number(step.row["hidden_median_s"]), "messages": number(step.row["messages_bytes"]), "bus": step.bus}
 
 
 def is_alone(one, several):

@@ -258,8 +258,8 @@ class Campaign {
         if (document.is_discarded()) return rows;
         for (const nlohmann::json& row : document["studies"][0]["rows"])
             if (row["status"] == "ok")
-                for (const char* const value :
-                     {"step_seconds", "phase_seconds", "losses", "flops_per_second", "peak_memory_bytes"})
+                for (const char* const value : {"time_median_s", "time_high_s", "forward_median_s", "backward_median_s",
+                                                "losses", "rate_median_flop_per_s", "memory_bytes"})
                     rows[row["row"].get<std::string>()] += row[value].dump() + " ";
         return rows;
     }

@@ -45,7 +45,7 @@ def estimated(model, batch=1, machine="", precision="fp32", phase="train", devic
     with tempfile.TemporaryDirectory() as empty:
         answer = subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, "ROOF_RESULTS": empty}, cwd=empty)
     document = json.loads(answer.stdout)
-    return next(one for one in document["machines"] if one["known"] == "spec") if machine else document
+    return next(one for one in document["machines"] if one["roofs_known"] == "spec") if machine else document
 
 
 # ------------------------------------------------------------------------------------------------------ published numbers
@@ -71,7 +71,7 @@ def estimate_of(row, rows):
         same = ("machine", "model", "batch", "phase")
         beside = [float(other["value"]) for other in rows if other["quantity"] == "intensity" and all(other[k] == row[k] for k in same)]
         level = of["levels"][-1]
-        return min(of["peak_flops_per_second"], level["bytes_per_second"] * (beside or [level["intensity_high"]])[0])
+        return min(of["peak_flop_per_s"], level["level_roof_byte_per_s"] * (beside or [level["intensity_high"]])[0])
     if quantity == "intensity":
         return of["levels"][-1]["intensity_high"]
     if quantity in ("flops", "flops_per_image"):
@@ -83,9 +83,9 @@ def estimate_of(row, rows):
         rest = 0 if quantity == "activations" else memory["total_bytes"] - kept
         return nearest(float(row["value"]) * UNITS[row["unit"]], [rest + kept, rest + pytorch])
     if quantity == "time":
-        return of["seconds"]["layer_by_layer"]
+        return of["layer_by_layer_s"]
     if quantity == "epoch":
-        return of["epoch_seconds"]
+        return of["epoch_s"]
     if quantity == "image":
         return IMAGE_VALUES
     if quantity == "window":
@@ -105,7 +105,7 @@ def assessment_of(row, published, estimate):
     if quantity == "flop_rate":
         return "impossible" if ratio > ROUNDING else "plausible" if ratio > 1 / FAR else "doubtful"
     if quantity in ("time", "epoch"):
-        at_once = machine_of(row)["seconds"]["at_once"]
+        at_once = machine_of(row)["at_once_s"]
         if ratio < 1 and abs(published - at_once) <= SAME * at_once:
             return "agrees"
         return "impossible" if ratio * ROUNDING < 1 else "plausible" if ratio < FAR else "doubtful"
@@ -162,7 +162,7 @@ def of_machine(pick):
 
 
 def step(of):
-    return of["scaling"]["exposed_seconds"] if of["scaling"] else of["seconds"]["layer_by_layer"]
+    return of["scaling"]["exposed_s"] if of["scaling"] else of["layer_by_layer_s"]
 
 
 FUNCTIONS = {
@@ -171,8 +171,8 @@ FUNCTIONS = {
     "intensity": of_machine(lambda of: of["levels"][-1]["intensity_high"]),
     "ridge": of_machine(lambda of: of["levels"][-1]["ridge"]),
     "time": of_machine(step),
-    "epoch": of_machine(lambda of: of["epoch_seconds"]),
-    "images_per_second": of_machine(lambda of: of["images_per_second"]),
+    "epoch": of_machine(lambda of: of["epoch_s"]),
+    "images_per_second": of_machine(lambda of: of["images_per_s"]),
     "flops": lambda model, phase="step", **options: estimated(model, **options)["flops"][phase],
 }
 

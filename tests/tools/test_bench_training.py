@@ -46,7 +46,7 @@ else:
     with open(option("--out") + "/samples.csv", "w") as file:
         file.write("id,launch_s,data_s,forward_s,backward_s,update_s,loss,clock_hz,disturbance,used\\n" + sample(9, 0))
         file.write(sample(seconds, 1) * (int(option("--steps")) - 1))
-    print(json.dumps({"rows": [{"status": "ok", "step_seconds": {"median": seconds}, "remarks": None}]}))
+    print(json.dumps({"rows": [{"status": "ok", "time_median_s": seconds, "remarks": None}]}))
 """
 
 

@@ -77,8 +77,8 @@ TEST_CASE("the JSON of a run has every row with its losses in SI units")
     const Said said = Workbench{}.roof({"run", "tinynet", "--batch", "4", "--steps", "3", "--json"});
     const auto row = nlohmann::json::parse(said.out).at("rows").at(0);
     CHECK(row.at("losses") == nlohmann::json({7.0, 6.0, 5.0}));
-    CHECK(row.at("step_seconds").at("median").get<double>() == Approx(0.04));
-    CHECK(row.at("step_seconds").at("n") == 2);
+    CHECK(row.at("time_median_s").get<double>() == Approx(0.04));
+    CHECK(row.at("samples") == 2);
 }
 
 TEST_CASE("a run prints its steps to standard error like PyTorch's example, and names each number")

@@ -186,7 +186,7 @@ def run_roof(options, row, steps, folder, *more, cache=None):
     if answer["status"] != "ok":
         raise Failed(f"{answer['status']}: {answer['reason']}")
     seconds = tuple(float(line["launch_s"]) for line in pages.rows(Path(folder) / "samples.csv") if line["used"] == "1")
-    return seconds, answer["peak_memory_bytes"] if on_gpu(options) else done.memory_bytes, answer
+    return seconds, answer["memory_bytes"] if on_gpu(options) else done.memory_bytes, answer
 
 
 def placement(options, folder):

@@ -47,13 +47,10 @@ nlohmann::json roofs_json(const Ceilings& ceilings, const Machine& machine);
 /// {"taken", "disturbed": {reason: number}}: samples of a run, without warm-ups.
 nlohmann::json samples_json(std::span<const Measurement> rows);
 
-/// {"rows": [{"row", "model", "batch", "precision", "device", "threads", "data", "status", "reason", "step_seconds": {"median", "low",
-/// "high", "n"}, "phase_seconds": {"forward", "backward", "update"}, "data_seconds", "images_per_second",
-/// "images_per_second_median_step", "losses", "host": {"others_processors", "stolen_processors", "waited_share", "shared_share",
-/// "cost": null or {"share", "known"}}, "flops_per_second", "peak_memory_bytes", "share_of_attainable", "share_is_upper_bound",
-/// "share_of_peak", "share_of_peak_is_upper_bound", "answer": null or {"headline", "actions": [{"action", "seconds", "sense", "known"}]}}]: the training steps,
-/// "calibration": null or {"folder", "date", "quality"}, "points_above_a_roof": number of points above their roof beyond all
-/// intervals}.
+/// {"version", "rows": [the columns of verdict_table(), as in verdict.csv and with null for what is unknown or empty; "losses": […];
+/// "answer": null or {"headline", "actions": [{"action", "seconds", "sense", "known"}]}]: the training steps,
+/// "calibration": null or {"folder", "date", "quality"}, "damage": […], "points_above_a_roof": number of points above their roof
+/// beyond all intervals}.
 nlohmann::json study_json(const Study& study);
 
 }  // namespace roof::analysis

@@ -111,19 +111,6 @@ json levels_json(const std::vector<MeasuredLevel>& levels)
     return list;
 }
 
-/// The communication of a step of several ranks.
-json ranks_json(const Measurement& row)
-{
-    json fields = {{"count", row.ranks()}, {"scaling", scaling_name(row)}};
-    if (row.status != Status::ok) return fields;
-    fields["exposed_seconds"] = json_number(row.exposed.median.value);
-    fields["hidden_seconds"] = json_number(row.hidden.median.value);
-    fields["message_bytes"] = json_number(row.messages.value);
-    fields["bus_bytes_per_second"] = json_number(bus_bandwidth(row).value);
-    fields["variant"] = text_or_null(row.variant);
-    return fields;
-}
-
 json answer_json(const StepAnswer& answer)
 {
     if (answer.headline.empty()) return nullptr;
@@ -134,58 +121,6 @@ json answer_json(const StepAnswer& answer)
                            {"sense", trim(one.sense)},
                            {"known", one.known}});
     return {{"headline", json_text(answer.headline)}, {"actions", std::move(actions)}};
-}
-
-/// What else used the machine; null where it is not known.
-json host_json(const Measurement& row)
-{
-    const auto known = [](const std::optional<double>& use) { return use ? json_number(*use) : json(nullptr); };
-    json cost = nullptr;
-    if (const auto busy = busy_cost(row)) cost = {{"share", json_number(busy->share)}, {"known", name(busy->known)}};
-    return {{"others_processors", known(row.host.others)},
-            {"stolen_processors", known(row.host.stolen)},
-            {"waited_share", known(row.host.waited)},
-            {"shared_share", known(row.host.shared)},
-            {"cost", cost}};
-}
-
-json row_json(const Measurement& row)
-{
-    const bool ok = row.status == Status::ok;
-    const auto seconds = [](const Estimate<Seconds>& e) { return positive_or_null(e.median.value); };
-    json losses = json::array();
-    for (const double loss : row.losses()) losses.push_back(json_number(loss));
-    json step = nullptr;
-    if (ok) {
-        step = to_json(Range::of(row.seconds));
-        step["n"] = row.seconds.n;
-    }
-    json fields = {
-        {"row", json_text(row.id())},
-        {"model", json_text(model_of(row))},
-        {"batch", batch_of(row) > 0 ? json(batch_of(row)) : json(nullptr)},
-        {"precision", text_or_null(precision_of(row))},
-        {"device", json_text(row.device)},
-        {"threads", threads_of(row) > 0 ? json(threads_of(row)) : json(nullptr)},
-        {"data", row.point.has("data") ? text_or_null(row.point.text("data")) : json(nullptr)},
-        {"status", name(row.status)},
-        {"known", name(row.time_known)},
-        {"reason", text_or_null(row.reason)},
-        {"unstable", is_unstable(row)},
-        {"remarks", text_or_null(row.remarks)},
-        {"step_seconds", step},
-        {"phase_seconds",
-         {{"forward", seconds(row.forward)}, {"backward", seconds(row.backward)}, {"update", seconds(row.update)}}},
-        {"data_seconds", ok ? json_number(row.data.median.value) : json(nullptr)},
-        {"images_per_second", ok ? positive_or_null(row.images_per_second()) : json(nullptr)},
-        {"images_per_second_median_step",
-         ok ? positive_or_null(row.images_per_second_of_median_step()) : json(nullptr)},
-        {"losses", losses},
-        {"host", host_json(row)},
-        {"flops_per_second", ok ? json_number(row.flop_rate().value) : json(nullptr)},
-        {"peak_memory_bytes", positive_or_null(row.memory.value)}};
-    if (row.ranks() > 1) fields["ranks"] = ranks_json(row);
-    return fields;
 }
 
 }  // namespace
@@ -232,23 +167,15 @@ json samples_json(std::span<const Measurement> rows)
 
 json study_json(const Study& study)
 {
-    json document = {{"rows", json::array()}};
-    for (const Measurement& row : study.results.rows) {
-        if (row.role != Role::step) continue;
-        json& fields = document["rows"].emplace_back(row_json(row));
-        const Placement* const p = step_placement(study.placements, row);
-        const bool is_placed = p != nullptr && !p->binds.empty();
-        fields["share_of_attainable"] = is_placed ? json_number(p->fraction()) : json(nullptr);
-        fields["share_is_upper_bound"] = is_placed ? json(p->is_at_most()) : json(nullptr);
-        fields["nearer_level_may_bind"] = is_placed ? json(p->nearer_may_bind) : json(nullptr);
-        if (const Scaling scaling = scaling_of(row, study); row.ranks() > 1) {
-            fields["ranks"]["speedup"] = scaling.alone ? json_number(scaling.speedup) : json(nullptr);
-            fields["ranks"]["efficiency"] = scaling.alone ? json_number(scaling.efficiency) : json(nullptr);
-        }
-        fields["answer"] = answer_json(answer_of(study, row));
-        fields["share_of_peak"] = p != nullptr ? positive_or_null(p->share_of_peak()) : json(nullptr);
-        fields["share_of_peak_is_upper_bound"] =
-            p != nullptr && p->compute_roof.value > 0 ? json(p->peak_is_lower_bound) : json(nullptr);
+    json document = {{"version", json_version}, {"rows", to_json(verdict_table(study))}};
+    const std::vector<const Measurement*> steps = step_rows(study.results.rows);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        json& fields = document["rows"][i];
+        for (json& value : fields)
+            if (value == "") value = nullptr;
+        fields["losses"] = json::array();
+        for (const double loss : steps[i]->losses()) fields["losses"].push_back(json_number(loss));
+        fields["answer"] = answer_json(answer_of(study, *steps[i]));
     }
     document["calibration"] = nullptr;
     if (!study.calibration.folder.empty())

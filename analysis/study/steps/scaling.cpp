@@ -104,8 +104,8 @@ DataTable scaling_table(const Study& study)
         {"exposed", "exposed_s", [](S s) { return seconds(s.row->exposed.median); }},
         {"hidden", "hidden_s", [](S s) { return seconds(s.row->hidden.median); }},
         {"", "messages_bytes", [](S s) { return number(s.row->messages.value); }},
-        {"bus bandwidth", "bus_bytes_per_s", [](S s) { return amount(bus_bandwidth(*s.row).value, "B/s"); }},
-        {"link ceiling", "link_bytes_per_s",
+        {"bus bandwidth", "bus_byte_per_s", [](S s) { return amount(bus_bandwidth(*s.row).value, "B/s"); }},
+        {"link ceiling", "link_byte_per_s",
          [](S s) { return s.link == nullptr ? absent() : amount(s.link->rate.median.value, "B/s"); }},
         {"", "known", [](S s) { return word(name(s.row->time_known)); }},
     };

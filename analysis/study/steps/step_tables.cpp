@@ -25,6 +25,7 @@ struct PlacedStep {
     StepTimes times;
     Scaling scaling;
     bool no_roof_binds;
+    std::optional<BusyCost> busy;
 
     bool is_placed() const { return p != nullptr && !p->binds.empty(); }
     bool has_shares() const { return is_placed() && !row.parts.empty(); }
@@ -39,7 +40,7 @@ std::vector<PlacedStep> steps_of(const Study& study)
     std::vector<PlacedStep> steps;
     for (const Measurement* row : step_rows(study.results.rows))
         steps.push_back({*row, step_placement(study.placements, *row), step_times(study.placements, *row),
-                         scaling_of(*row, study), answer_of(study, *row).no_roof_binds});
+                         scaling_of(*row, study), answer_of(study, *row).no_roof_binds, busy_cost(*row)});
     return steps;
 }
 
@@ -81,6 +82,18 @@ Cell shares_cell(S s)
     const auto share = [&](double seconds) { return percent(seconds / s.times.all()); };
     return numeric_text(
         fmt::format("{} / {} / {}", share(s.times.compute), share(s.times.bandwidth), share(s.times.unexplained)));
+}
+
+/// Of a step that was measured; absent if it is not above 0.
+Cell if_measured(S s, double value)
+{
+    return only_if(s.row.status == Status::ok && value > 0, number(value));
+}
+
+/// What is known of what else used the machine.
+Cell use(const std::optional<double>& share)
+{
+    return share ? number(*share) : absent();
 }
 
 /// The shares as a bar, with the numbers in its title.
@@ -178,6 +191,25 @@ DataTable verdict_table(const Study& study)
         {"", "share_unexplained", [](S s) { return s.share_of_time(s.times.unexplained); }},
         {"", "share_outside_layers",
          [](S s) { return only_if(s.times.step >= s.times.layers, s.share_of_time(s.times.outside())); }},
+        {"", "images_per_s_median_step", [](S s) { return if_measured(s, s.row.images_per_second_of_median_step()); }},
+        {"", "data_median_s", [](S s) { return only_if(s.row.status == Status::ok, number(s.row.data.median.value)); }},
+        {"", "forward_median_s", [](S s) { return if_measured(s, s.row.forward.median.value); }},
+        {"", "backward_median_s", [](S s) { return if_measured(s, s.row.backward.median.value); }},
+        {"", "update_median_s", [](S s) { return if_measured(s, s.row.update.median.value); }},
+        {"", "hidden_s", [](S s) { return only_if(s.p && s.row.ranks() > 1, seconds(s.row.hidden.median)); }},
+        {"", "messages_bytes", [](S s) { return if_measured(s, s.row.messages.value); }},
+        {"", "bus_byte_per_s", [](S s) { return if_measured(s, s.row.ranks() > 1 ? bus_bandwidth(s.row).value : 0); }},
+        {"", "memory_bytes", [](S s) { return only_if(s.row.memory.value > 0, number(s.row.memory.value)); }},
+        {"", "variant", [](S s) { return word(s.row.variant); }},
+        {"", "known", [](S s) { return word(name(s.row.time_known)); }},
+        {"", "unstable", [](S s) { return truth(is_unstable(s.row)); }},
+        {"", "remarks", [](S s) { return word(s.row.remarks); }},
+        {"", "others_processors", [](S s) { return use(s.row.host.others); }},
+        {"", "stolen_processors", [](S s) { return use(s.row.host.stolen); }},
+        {"", "waited_share", [](S s) { return use(s.row.host.waited); }},
+        {"", "shared_share", [](S s) { return use(s.row.host.shared); }},
+        {"", "busy_cost_share", [](S s) { return s.busy ? number(s.busy->share) : absent(); }},
+        {"", "busy_cost_known", [](S s) { return s.busy ? word(name(s.busy->known)) : absent(); }},
     };
     const std::vector<PlacedStep> steps = steps_of(study);
     DataTable table = table_of_steps(row_of, columns, steps);

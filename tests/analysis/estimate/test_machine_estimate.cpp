@@ -124,7 +124,7 @@ TEST_CASE("without a peak of the precision the estimate has a reason, and memory
     CHECK_THAT(estimate.reason, Contains("int8") && Contains("made-gpu"));
     CHECK(estimate.footprint.total().value > 0);
     CHECK(estimate.largest_batch > 0);
-    CHECK(to_json(estimate)["images_per_second"].is_null());
+    CHECK(to_json(estimate)["images_per_s"].is_null());
 }
 
 TEST_CASE("the estimate on measured ceilings equals the attainable time of a measured step")
@@ -161,7 +161,7 @@ TEST_CASE("a time has the interval that the roofs' intervals allow, open where a
     CHECK_FALSE(bounded.layer_by_layer_range.low);
     CHECK(bounded.layer_by_layer_range.high == estimate.layer_by_layer_range.high);
     CHECK_THAT(to_text(std::vector{bounded}), Contains(" [?, "));
-    CHECK(to_json(bounded)["seconds"]["layer_by_layer_low"].is_null());
+    CHECK(to_json(bounded)["layer_by_layer_low_s"].is_null());
     const MachineEstimate sheet = estimate_on(made_gpu(), request("resnet18", 4));
     CHECK_FALSE(sheet.layer_by_layer_range.high);
 }
@@ -237,10 +237,10 @@ TEST_CASE("of a network of tokens no epoch and no rate of images is said")
     asked.sizes["tokens"] = 64;
     const MachineEstimate estimate = estimate_on(made_gpu(), asked);
     const nlohmann::json json = to_json(estimate);
-    for (const char* key : {"images_per_second", "epoch_images", "epoch_seconds"}) CHECK(json[key].is_null());
-    CHECK(json["tokens_per_second"] == Approx(2 * 64 / estimate.layer_by_layer.value));
+    for (const char* key : {"images_per_s", "epoch_images", "epoch_s"}) CHECK(json[key].is_null());
+    CHECK(json["tokens_per_s"] == Approx(2 * 64 / estimate.layer_by_layer.value));
     CHECK_THAT(to_text(std::vector{estimate}), !Contains("epoch"));
-    CHECK(to_json(estimate_on(made_gpu(), request("resnet18", 2)))["tokens_per_second"].is_null());
+    CHECK(to_json(estimate_on(made_gpu(), request("resnet18", 2)))["tokens_per_s"].is_null());
 }
 
 TEST_CASE("a decoder's attention is placed by the FLOPs that its causal mask leaves")
@@ -362,8 +362,8 @@ TEST_CASE("an estimate marks the roofs that are lower bounds, and no others")
 TEST_CASE("the JSON of an estimate has SI units, and layers with their bottlenecks")
 {
     const nlohmann::json json = to_json(estimate_on(made_gpu(), request("resnet18", 10)));
-    CHECK(json["known"] == "spec");
-    CHECK(json["peak_flops_per_second"] == 10e12);
+    CHECK(json["roofs_known"] == "spec");
+    CHECK(json["peak_flop_per_s"] == 10e12);
     CHECK(json["levels"][1]["ridge"] == Approx(10));
     CHECK(json["memory"]["device_bytes"] == 16e9);
     CHECK(json["memory"]["fits"] == true);

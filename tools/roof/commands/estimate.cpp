@@ -208,6 +208,7 @@ int estimate_step(const EstimateOptions& options, Context& context)
             continue;
         }
         documents.push_back(analysis::to_json(model));
+        documents.back()["version"] = analysis::json_version;
         if (!options.machines.empty()) documents.back()["machines"] = nlohmann::json::array();
         for (const auto& estimate : on_machines) documents.back()["machines"].push_back(analysis::to_json(estimate));
     }

@@ -15,17 +15,17 @@ TEST_CASE("a measured row has SI units")
     const Measurement row = made::row();
     const nlohmann::json json = study_json(made::study({row}))["rows"][0];
     CHECK(json["model"] == "net");
-    CHECK(json["batch"] == 8);
+    CHECK(json["batch_images"] == 8);
     CHECK(json["status"] == "ok");
     CHECK(json["reason"].is_null());
-    CHECK(json["step_seconds"]["median"].get<double>() == Approx(0.040));
-    CHECK(json["step_seconds"]["n"] == 9);
-    CHECK(json["phase_seconds"]["backward"].get<double>() == Approx(0.020));
-    CHECK(json["images_per_second"].get<double>() == Approx(8 / 0.050));
-    CHECK(json["images_per_second_median_step"].get<double>() == Approx(200));
+    CHECK(json["time_median_s"].get<double>() == Approx(0.040));
+    CHECK(json["samples"] == 9);
+    CHECK(json["backward_median_s"].get<double>() == Approx(0.020));
+    CHECK(json["images_per_s"].get<double>() == Approx(8 / 0.050));
+    CHECK(json["images_per_s_median_step"].get<double>() == Approx(200));
     CHECK(json["losses"][0].get<double>() == Approx(6.9));
-    CHECK(json["flops_per_second"].get<double>() == Approx(1.504e9 / 0.040));
-    CHECK(json["peak_memory_bytes"].get<double>() == Approx(1e9));
+    CHECK(json["rate_median_flop_per_s"].get<double>() == Approx(1.504e9 / 0.040));
+    CHECK(json["memory_bytes"].get<double>() == Approx(1e9));
 }
 
 TEST_CASE("values that were not measured are null")
@@ -34,8 +34,8 @@ TEST_CASE("values that were not measured are null")
     const nlohmann::json json = study_json(made::study({row}))["rows"][0];
     CHECK(json["status"] == "out_of_memory");
     CHECK(json["reason"] == "too large");
-    CHECK(json["step_seconds"].is_null());
-    CHECK(json["images_per_second"].is_null());
+    CHECK(json["time_median_s"].is_null());
+    CHECK(json["images_per_s"].is_null());
     CHECK(json["data"].is_null());
 }
 
