@@ -196,6 +196,22 @@ class Folders(unittest.TestCase):
         self.assertIn("counts once", fleet.refused[0][1])
         self.assertEqual(["n00002"], nodes_to_retest(judge(fleet)))
 
+    def test_a_node_of_which_only_other_files_are_left_is_named_and_measured_again(self):
+        fleet = make_fleet(8)
+        write(fleet, self.root)
+        (self.root / "plan.yaml").write_text("name: of the fleet\n", encoding="utf-8")
+        self.assertEqual([], read_fleet([str(self.root)]).refused)
+        node = (self.root / "5").rename(self.root / fleet.digests[5].node)
+        for file in node.iterdir():
+            file.unlink()
+        for name in ("machine.yaml", "plan.yaml", "samples.csv", "layers.csv", "checksums.csv"):
+            (node / name).touch()
+            read = read_fleet([str(self.root)])
+            self.assertEqual([str(node)], [folder for folder, _ in read.refused])
+            self.assertIn("neither digest.csv nor measurements.csv", read.refused[0][1])
+            self.assertEqual([node.name], nodes_to_retest(judge(read)))
+            (node / name).unlink()
+
     def test_many_folders_are_read_as_few_are(self):
         write(make_fleet(1100, 2), self.root)
         (self.root / "500/digest.csv").write_text("what\n")

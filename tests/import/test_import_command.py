@@ -85,6 +85,12 @@ class Command(unittest.TestCase):
         self.run_command(self.file, "--out", self.place / "run")
         self.assertIn("give --out another folder", self.refused(self.file, "--out", self.place / "run"))
         self.assertRegex(self.refused(self.file, "--out", self.file / "run"), "Not a directory|File exists")
+        for name in ("kernels.csv", "digest.csv", "samples.csv"):  # all that is left of others
+            left = self.place / f"of {name}" / name
+            left.parent.mkdir()
+            left.write_text("of another run", encoding="utf-8")
+            self.assertIn("give --out another folder", self.refused(self.file, "--out", left.parent))
+            self.assertEqual("of another run", left.read_text(encoding="utf-8"))
 
     @unittest.skipUnless(HAS_PROGRAM, "the program reads what the package writes")
     def test_the_program_checks_and_reports_the_folder(self):

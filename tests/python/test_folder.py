@@ -97,6 +97,17 @@ class Folder(unittest.TestCase):
         with self.assertRaisesRegex(FileExistsError, "replace=True"):
             self.write()
 
+    def test_what_is_left_of_results_is_not_overwritten(self):
+        self.folder.mkdir()
+        for name in folder.RESULTS:
+            (self.folder / name).write_text("all that is left", encoding="utf-8")
+            for replace in (False, True):
+                with self.assertRaises(FileExistsError):
+                    self.write(replace=replace)
+            self.assertEqual("all that is left", (self.folder / name).read_text(encoding="utf-8"))
+            (self.folder / name).unlink()
+        self.write()
+
     def test_a_recording_is_replaced_if_asked_and_what_was_made_of_it_does_not_count(self):
         self.write()
         (self.folder / "report.html").write_text("of the first", encoding="utf-8")

@@ -86,6 +86,11 @@ class Program(unittest.TestCase):
         self.assertEqual(["id", "launch_median_s"], list(loaded.measurements.columns))
         self.assertEqual(0, len(loaded.layers))
 
+    def test_a_folder_that_has_lost_its_rows_is_not_loaded_as_an_empty_one(self):
+        (self.folder / "machine.yaml").write_text("format: 3\nname: x\n", encoding="utf-8")
+        with self.assertRaisesRegex(ValueError, "no measurements.csv"):
+            roof.load(self.folder)
+
     @unittest.skipIf(HAS_PANDAS, "pandas is installed")
     def test_without_pandas_frames_say_what_they_need(self):
         with self.assertRaisesRegex(ImportError, "pip install pandas"):

@@ -20,6 +20,9 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequ
 RECORDED = 'name: "pytorch"\n'  #: the first line of plan.yaml
 FORMAT = "format: 3"  #: the number of the format, as ert/method/results/results.cpp has it
 
+#: The files of results folders; there are more beside them.
+RESULTS = ("plan.yaml", "machine.yaml", "samples.csv", "layers.csv", "measurements.csv", "checksums.csv", "digest.csv")
+
 Row = Dict[str, Union[str, float, int]]
 
 
@@ -98,12 +101,19 @@ def identity(bench: str, device: str, point: Dict[str, str]) -> str:
 
 
 def require_free(folder: Union[str, Path], replace: bool) -> Path:
-    """The folder. Raises FileExistsError if it holds results; with `replace` only if they are no recording of this package."""
+    """The folder. Raises FileExistsError if it holds results, or what is left of them; with `replace` only if they are no recording of this
+    package."""
     place = Path(folder)
-    if (place / "measurements.csv").exists() and not (replace and (place / "plan.yaml").read_text("utf-8").startswith(RECORDED)):
+    plan = place / "plan.yaml"
+    if holds(place, RESULTS) and not (replace and plan.is_file() and plan.read_text("utf-8", "replace").startswith(RECORDED)):
         raise FileExistsError(f"{place} holds results already; name another folder"
                               + (", since they are no recording" if replace else ", or replace a recording by replace=True"))
     return place
+
+
+def holds(place: Path, names: Iterable[str]) -> bool:
+    """Whether one of these is in the folder, a dangling link or one that cannot be read included."""
+    return any(os.path.lexists(place / name) for name in names)
 
 
 def letters() -> str:
@@ -208,7 +218,6 @@ def locked(place: Path) -> Iterator[None]:
 
 def exchange(part: Path, place: Path) -> None:
     """Puts `part` where `place` is, with the files there that are none of a recording; `part` then holds what was replaced."""
-    own = {"plan.yaml", "machine.yaml", "samples.csv", "layers.csv", "measurements.csv", "checksums.csv", "digest.csv", ".lock"}
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     at_once, of_working_folder = 2, -100
     if rename is None or rename(of_working_folder, os.fsencode(part), of_working_folder, os.fsencode(place), at_once) != 0:
@@ -217,7 +226,7 @@ def exchange(part: Path, place: Path) -> None:
         part.rename(place)
         aside.rename(part)
     for other in list(part.iterdir()):
-        if other.name not in own:
+        if other.name not in (*RESULTS, ".lock"):
             other.rename(place / other.name)
 
 

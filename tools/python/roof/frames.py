@@ -29,6 +29,8 @@ def load(path: Union[str, Path]) -> Run:
     first = (folder / "machine.yaml").read_text(encoding="utf-8").split("\n", 1)[0]
     if first not in ("format: 2", "format: 3"):
         raise ValueError(f"{folder} holds results of another format ({first}), which this version does not read")
+    if not (folder / "measurements.csv").exists():
+        raise ValueError(f"{folder} has no measurements.csv: its run was stopped before the first row, or it is lost")
 
     def table(name: str) -> Any:
         file = folder / name

@@ -15,6 +15,7 @@ from typing import Dict, Iterable, List, Tuple, Union
 from roof.errors import InputError
 from roof.fleet.digests import LARGEST, Digest, Reader, parse_digest
 from roof.fleet.nodes import NODE_NAME
+from roof.folder import RESULTS
 from roof.program import program
 
 MOST_LEVELS, MOST_ENTRIES = 6, 1_000_000
@@ -132,6 +133,8 @@ class _Search:
                 self._make(Path(place), files)
             except InputError as error:
                 self._refuse(place, str(error))
+        elif files.intersection(RESULTS if level else RESULTS[1:]):  # a plan alone may be that of the fleet
+            self._refuse(place, "it has neither digest.csv nor measurements.csv: its run was stopped before the first row, or they are lost")
         if level < MOST_LEVELS:
             for inner in sorted(folders):
                 self.folder(inner, level + 1)

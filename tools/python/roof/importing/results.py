@@ -53,9 +53,8 @@ def plan_of(files: Sequence[Imported]) -> str:
 
 
 def require_free(place: Path) -> None:
-    for name in ("measurements.csv", "plan.yaml", "machine.yaml"):
-        if (place / name).exists():
-            raise InputError(f"{place} holds an import or other results already; give --out another folder")
+    if folder.holds(place, (*folder.RESULTS, *(kind.file for kind in RECORDS))):
+        raise InputError(f"{place} holds an import or other results already; give --out another folder")
 
 
 def write(place: Path, files: Sequence[Imported], machine: str) -> None:
