@@ -313,7 +313,7 @@ async function hostileNamesStayText(tab) {
 }
 
 try {
-  const {tab, seconds} = await open(1400, 900, "light");
+  const {tab, seconds, processor} = await open(1400, 900, "light");
   await firstScreenIsTheRoofline(tab, 900);
   await foldedSectionsOpen(tab);
   await onePercentage(tab);
@@ -345,8 +345,8 @@ try {
   await firstScreenIsTheRoofline(small.tab, 800);
   assert.deepEqual(asked, [], "the page asked the network");
   assert.deepEqual(problems, [], "the console complains");
-  console.log(`${(statSync(page).size / 1e6).toFixed(2)} MB, ready after ${seconds.toFixed(2)} s, ${all} layers, ${
-      words} words`);
+  const size = `${(statSync(page).size / 1e6).toFixed(2)} MB`, took = (value) => `${value.toFixed(2)} s`;
+  console.log(`${size}, ready after ${took(seconds)}, ${took(processor)} of processor; ${all} layers, ${words} words`);
 } finally {
   await browser.close();
 }

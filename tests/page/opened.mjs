@@ -33,7 +33,8 @@ export const browser = {
 export const problems = [];
 export const asked = [];
 
-/// `hash`: the state in the page's address.
+/// `hash`: the state in the page's address. `seconds` until it is ready, and `processor`: those of the page's main
+/// thread.
 export async function open(width, height, scheme, hash = "", file = page) {
   const tab = await own.newPage();
   tab.setDefaultTimeout(0);
@@ -47,10 +48,14 @@ export async function open(width, height, scheme, hash = "", file = page) {
   await tab.setOfflineMode(true);
   await tab.setViewport({width, height});
   await tab.emulateMediaFeatures([{name: "prefers-color-scheme", value: scheme}]);
+  const session = await tab.createCDPSession();
+  await session.send("Performance.enable", {timeDomain: "threadTicks"});
   const started = performance.now();
   await tab.goto(`file://${resolve(file)}${hash}`);
   await tab.waitForSelector("html.ready");
-  return {tab, seconds: (performance.now() - started) / 1000};
+  const seconds = (performance.now() - started) / 1000, {metrics} = await session.send("Performance.getMetrics");
+  await session.detach();
+  return {tab, seconds, processor: metrics.find(({name}) => name === "TaskDuration").value};
 }
 
 /// The texts that the rooflines on the screen draw.
@@ -70,7 +75,7 @@ export const drawn = (tab) => tab.evaluate(
 
 /// The rules of axe-core find nothing; `only`: these rules alone.
 export async function isAccessible(tab, only = null) {
-  await tab.evaluate(axe);
+  if (!await tab.evaluate(() => "axe" in window)) await tab.evaluate(axe);
   const found =
       await tab.evaluate(async (rules) => (await window.axe.run(rules ? {runOnly: rules} : {})).violations, only);
   assert.deepEqual(

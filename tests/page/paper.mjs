@@ -1,7 +1,8 @@
-// The page on paper and on a phone: node paper.mjs PAGE.html PACKAGES CHROMIUM PAPER.pdf
+// The page on paper and on a phone: node paper.mjs PAGE.html PACKAGES CHROMIUM PAPER.pdf FEW.html
+// FEW.html: a page with the same sections and fewer steps, for the rules that look at each of its parts.
 import assert from "node:assert/strict";
 
-import {browser, isAccessible, open, problems, rest} from "./opened.mjs";
+import {browser, isAccessible, open, problems, rest, settled} from "./opened.mjs";
 
 /// The smallest side of a target in pixels (Web Content Accessibility Guidelines 2.2, 2.5.8); links within text are
 /// exempt.
@@ -32,20 +33,25 @@ async function answerStandsOnAPhone(tab) {
   assert.deepEqual(cut, [], "the answer is cut");
 }
 
-/// Folded, and with every section and detail open. In the dark only the colours are others.
-async function isAccessibleAt(width, scheme) {
-  const {tab} = await open(width, 900, scheme),
-        rules = scheme === "dark" ? ["color-contrast", "link-in-text-block"] : null;
-  await isAccessible(tab, rules);
+/// With every section and detail open at four widths, folded at the widest and the narrowest; in the dark, where only
+/// the colours are others, open at these two.
+async function isAccessibleIn(scheme) {
+  const {tab} = await open(1600, 900, scheme, "", rest[1]);
+  const check = async (width, isOpen) => {
+    await tab.setViewport({width, height: 900});
+    await settled(tab);
+    if (isOpen) await tab.$$eval("details", (all) => all.forEach((one) => (one.open = true)));
+    await isAccessible(tab, scheme === "dark" ? ["color-contrast", "link-in-text-block"] : null);
+  };
+  if (scheme === "light")
+    for (const width of [390, 1600]) await check(width, false);
   await tab.$$eval(".folded .fold", (buttons) => buttons.forEach((button) => button.click()));
-  await tab.$$eval("details", (all) => all.forEach((one) => (one.open = true)));
-  await isAccessible(tab, rules);
+  for (const width of scheme === "light" ? [1600, 1280, 800, 390] : [1600, 390]) await check(width, true);
   await tab.close();
 }
 
 try {
-  for (const width of [1600, 1280, 800, 390])
-    for (const scheme of ["light", "dark"]) await isAccessibleAt(width, scheme);
+  for (const scheme of ["light", "dark"]) await isAccessibleIn(scheme);
   const {tab} = await open(1440, 900, "light");
   await targetsAreLarge(tab);
   const cut = await tab.$$eval(

@@ -2,7 +2,7 @@
 // arrow at its edge, outlines lie below points, no text covers another, and a name is nearest to its own mark or has a
 // leader.
 // clang-format off
-import {clamp, distanceOf, dots, lineHeight, lineOf, meet, mostNamed, ridgesOf, scaleOf, shapeOf, sides, spotsOf, svg, ticksIn, wrapped} from "./geometry.js";
+import {clamp, discOf, distanceOf, dots, lineHeight, lineOf, meet, mostNamed, ridgesOf, scaleOf, shapeOf, sides, spotsOf, svg, ticksIn, wrapped} from "./geometry.js";
 // clang-format on
 
 const apart = ([x1, y1], [x2, y2]) => Math.hypot(x2 - x1, y2 - y1);
@@ -173,8 +173,9 @@ class Drawing {
     }
     if (mark.whisker) made.append(...this.whiskers(mark, at));
     made.append(shapeOf(mark.shape, mark.radius));
-    this.taken.push({x: at[0] - mark.radius, y: at[1] - mark.radius, w: 2 * mark.radius, h: 2 * mark.radius});
-    this.discs.push({key: mark.key, at, radius: mark.radius});
+    const disc = discOf(mark, at), {at: [x, y], radius} = disc;
+    this.taken.push({x: x - radius, y: y - radius, w: 2 * radius, h: 2 * radius});
+    this.discs.push(disc);
     return made;
   }
 
@@ -212,7 +213,7 @@ class Drawing {
 
   /// Along a line, above or below it, the first of these texts where it covers nothing, or at least no text and mark.
   nameAlong([from, to], texts, name, isAtEnd) {
-    const letter = 7.7, cell = 10, length = apart(from, to);
+    const letter = 7.7, cell = 11, length = apart(from, to);
     const [dx, dy] = [0, 1].map((axis) => (to[axis] - from[axis]) / length);
     const at = (forward, aside) => [from[0] + forward * dx - aside * dy, from[1] + forward * dy + aside * dx];
     for (const ofLines of [true, false])
@@ -248,13 +249,13 @@ class Drawing {
   nameMark(mark, isWhole) {
     const number = mark.rank > 0 && mark.rank < Infinity ? `${mark.rank}` : "";
     const words = isWhole ? `${number} ${mark.name}`.trim() : number || mark.name;
-    const parts = this.nameAround(this.placeOf(mark), mark, words, isWhole);
+    const parts = this.nameAround(discOf(mark, this.placeOf(mark)), words, isWhole);
     return parts.length || !isWhole || !number ? parts : this.nameMark(mark, false);
   }
 
   /// In a large mark, above, below or beside it, where no other is as near; a whole name also farther away, with a
   /// leader that crosses no text.
-  nameAround(at, {key, radius}, words, isWhole) {
+  nameAround({key, at, radius}, words, isWhole) {
     const w = (isWhole ? 7.7 : 7) * words.length + 2, h = 14, [x, y] = at;
     const others = this.discs.filter((other) => other.key !== key);
     const write = (box, dx, ...leader) => {
@@ -324,7 +325,7 @@ class Drawing {
     return [
       ...drawn.filter(({x}) => !(x[0] > 0)).flatMap((mark) => this.nameUnknown(mark)),
       ...roofs.flatMap((roof) => this.nameRoof(roof)),
-      ...this.ridges.flatMap(({at, words}) => (words ? this.nameAround(at, {radius: 3}, words, false) : [])),
+      ...this.ridges.flatMap(({at, words}) => (words ? this.nameAround({at, radius: 3}, words, false) : [])),
       ...named.flatMap((mark) => this.nameMark(mark, isWhole(mark)))
     ];
   }

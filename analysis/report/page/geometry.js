@@ -52,6 +52,10 @@ export function shapeOf(shape, r, at = [0, 0]) {
 
 export const meet = (a, b) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 
+/// What a mark covers: a triangle reaches farther up than down.
+export const discOf = ({key, shape, radius}, [x, y]) =>
+    ({key, at: [x, y - (shape === 2 ? 0.3375 * radius : 0)], radius: [1, 1, 1.1745, 1.35, 1.2][shape] * radius});
+
 /// From the edge of a disc to a box.
 export const distanceOf = ({at: [x, y], radius}, {x: left, y: top, w, h}) =>
     Math.hypot(x - clamp(x, left, left + w), y - clamp(y, top, top + h)) - radius;
@@ -87,7 +91,7 @@ export const sides = [4, 12, 0, 8, 2, 6, 10, 14, 3, 5, 11, 13, 1, 7, 9,
 export function spotsOf(legend, width) {
   let x = 0, y = 0;
   return legend.map(([, , words]) => {
-    const step = 28 + 5.9 * words.length;
+    const step = 28 + 6.6 * words.length;
     if (x > 0 && x + step > width) [x, y] = [0, y + lineHeight];
     x += step;
     return [x - step, y];
