@@ -1,5 +1,6 @@
 #include "tests/onednn/hashed_training.hpp"
 
+#include "tests/onednn/network_values.hpp"
 #include "workloads/data/source.hpp"
 
 #include <algorithm>
@@ -11,8 +12,13 @@ constexpr int batch = 2;
 
 }  // namespace
 
-HashedTraining::HashedTraining(const std::string& model, const Arithmetic& arithmetic, int tokens)
-    : graph_(model::build_model(model, 1000, tokens)),
+HashedTraining::HashedTraining(const std::string& model, const Arithmetic& arithmetic)
+    : HashedTraining(model::build_model(model), arithmetic)
+{
+}
+
+HashedTraining::HashedTraining(const model::Graph& graph, const Arithmetic& arithmetic)
+    : graph_(graph),
       network_(graph_, {.batch = batch,
                         .threads = 2,
                         .parameters = Parameters::hashed,
@@ -29,11 +35,21 @@ HashedTraining::HashedTraining(const std::string& model, const Arithmetic& arith
     labels_.assign(made.labels, made.labels + batch * graph_.labels_each());
 }
 
+double HashedTraining::loss()
+{
+    return network_.forward(images_.data(), labels_.data(), trace_);
+}
+
 double HashedTraining::differentiate()
 {
-    const double loss = network_.forward(images_.data(), labels_.data(), trace_);
+    const double of_forward = loss();
     network_.backward(trace_);
-    return loss;
+    return of_forward;
+}
+
+std::vector<float> HashedTraining::gradient(std::size_t parameter) const
+{
+    return gradient_of(network_, parameter);
 }
 
 void HashedTraining::update()

@@ -22,11 +22,15 @@ struct Arithmetic {
 /// A network with hashed parameters, images and labels; batch 2, learning rate 0.01, with AdamW 0.001.
 class HashedTraining {
   public:
-    explicit HashedTraining(const std::string& model, const Arithmetic& arithmetic = {}, int tokens = 0);
+    explicit HashedTraining(const std::string& model, const Arithmetic& arithmetic = {});
+    explicit HashedTraining(const model::Graph& graph, const Arithmetic& arithmetic = {});
 
+    /// Runs forward; returns the loss.
+    double loss();
     /// Runs forward and backward; returns the loss.
     double differentiate();
     void update();
+    std::vector<float> gradient(std::size_t parameter) const;
     Network& network() { return network_; }
 
   private:

@@ -31,14 +31,15 @@ void for_products(const ConvolutionPass& shape, int lanes, const Round& round)
     for (int image = 0; image < shape.batch; ++image)
         for (int o = 0; o < shape.result.channels; ++o)
             for (int i = 0; i < shape.source.channels; ++i)
-                for (int place = 0; place < shape.source.height * shape.source.width; ++place)
-                    for (int tap = 0; tap < 9; ++tap) {
-                        const int row = place / shape.source.width, column = place % shape.source.width;
-                        const int down = row + tap / 3 - 1, across = column + tap % 3 - 1;
-                        if (source.holds(down, across))
-                            round(source.at(image, i, down, across), weight_at(shape, lanes, o, i, tap),
-                                  result.at(image, o, row, column));
-                    }
+                for (int tap = 0; tap < 9; ++tap) {
+                    const std::size_t weight = weight_at(shape, lanes, o, i, tap);
+                    for (int row = 0; row < shape.source.height; ++row)
+                        for (int column = 0; column < shape.source.width; ++column) {
+                            const int down = row + tap / 3 - 1, across = column + tap % 3 - 1;
+                            if (source.holds(down, across))
+                                round(source.at(image, i, down, across), weight, result.at(image, o, row, column));
+                        }
+                }
 }
 
 /// Results in bf16 are rounded to 8 bits.
@@ -123,10 +124,11 @@ void check_backward_weights(const WinogradLoops& loops, const Case& c, int threa
     CHECK(error(db, right_bias) < tolerance(Precision::fp32));
 }
 
-void check_all(const std::vector<ConvolutionPass>& shapes, const std::vector<int>& teams)
+void check_all(const std::vector<ConvolutionPass>& shapes, const std::vector<int>& teams,
+               const std::vector<Precision>& precisions)
 {
     for (const WinogradLoops* loops : winograd_loops_here()) {
-        for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        for (const Precision precision : precisions) {
             for (const ConvolutionPass& shape : shapes) {
                 const Case c = make_case(shape, precision);
                 for (const int threads : teams) {
@@ -151,18 +153,18 @@ TEST_CASE("Winograd passes equal the definition for every map and thread count")
         shape_of(1, {64, 7, 22}, 32, {3, 1, 1}),   // height is not width
         shape_of(3, {32, 1, 1}, 32, {3, 1, 1}),    // the smallest map
     };
-    check_all(shapes, {1, 3});
+    check_all(shapes, {1, 3}, {Precision::fp32, Precision::bf16});
 }
 
 TEST_CASE("Winograd passes are correct with weights larger than a cache and batches in pieces")
 {
-    const std::vector<ConvolutionPass> shapes{
-        shape_of(1, {512, 5, 5}, 256, {3, 1, 1}),  // by channels
-        shape_of(1, {32, 90, 90}, 32, {3, 1, 1}),  // tiles in pieces
-        shape_of(1, {192, 6, 7}, 192, {3, 1, 1}),  // larger than near_weights, below the limit of small weights
-        shape_of(2, {352, 5, 5}, 352, {3, 1, 1}),  // just above the limit of small weights
-    };
-    check_all(shapes, {2});
+    const ConvolutionPass by_channels = shape_of(1, {512, 5, 5}, 256, {3, 1, 1});
+    const ConvolutionPass tiles_in_pieces = shape_of(1, {32, 90, 90}, 32, {3, 1, 1});
+    const ConvolutionPass beyond_near_weights =
+        shape_of(1, {192, 6, 7}, 192, {3, 1, 1});  // below the limit of small ones
+    const ConvolutionPass beyond_small_weights = shape_of(2, {352, 5, 5}, 352, {3, 1, 1});
+    check_all({by_channels, beyond_near_weights}, {2}, {Precision::fp32});
+    check_all({tiles_in_pieces, beyond_small_weights}, {2}, {Precision::bf16});
 }
 
 TEST_CASE("Each result is in one tile, and a tile needs two more points per axis than it has results")

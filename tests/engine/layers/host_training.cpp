@@ -97,6 +97,13 @@ double HostTraining::differentiate(const std::function<void(std::size_t paramete
     return memory_.state()->loss;
 }
 
+double HostTraining::loss()
+{
+    for (const Program::Stage& stage : list_.stages())
+        if (stage.part.phase == Phase::forward) run_on_host(stage, memory_);
+    return memory_.state()->loss;
+}
+
 void HostTraining::update()
 {
     std::vector<Tensor> others;

@@ -30,6 +30,8 @@ class HostTraining {
     /// Runs forward and backward on this rank's part of the hashed batch; returns the loss. `ready`: a gradient is
     /// complete.
     double differentiate(const std::function<void(std::size_t parameter)>& ready = {});
+    /// Runs forward; returns the loss.
+    double loss();
     void update();
 
     const StepProgram& list() const { return list_; }
