@@ -179,7 +179,8 @@ __global__ void __launch_bounds__(threads_per_block, 2) attend_cached(Cached<Ele
         const unsigned q = k / of.channels, c = k % of.channels;
         put(q, c, joined(gridDim.y, [&](unsigned piece) {
                 const float* const one = partial_of(q, piece);
-                return float3{__ldcg(one + of.channels), __ldcg(one + of.channels + 1), __ldcg(one + c)};
+                return float3{load_past_l1(one + of.channels), load_past_l1(one + of.channels + 1),
+                              load_past_l1(one + c)};
             }));
     }
 }

@@ -68,7 +68,8 @@ __global__ void __launch_bounds__(most_threads)
     __threadfence();
     __shared__ double sums[most_threads];
     double loss = 0;
-    for (unsigned n = threadIdx.x; n < gridDim.x; n += blockDim.x) loss += static_cast<double>(__ldcg(row_losses + n));
+    for (unsigned n = threadIdx.x; n < gridDim.x; n += blockDim.x)
+        loss += static_cast<double>(load_past_l1(row_losses + n));
     loss = join(loss, sums, threadIdx.x, blockDim.x, Plus{});
     if (threadIdx.x != 0) return;
     *counter = 0;

@@ -7,6 +7,14 @@
 
 namespace roof::cudnn {
 
+/// What another block wrote, past the L1. clang's headers have no __ldcg of a float.
+inline __device__ float load_past_l1(const float* from)
+{
+    float value;
+    asm("ld.global.cg.f32 %0, [%1];" : "=f"(value) : "l"(from));
+    return value;
+}
+
 /// Combines the values of `count` threads, a power of two, whose places in `shared` are neighbours; returns the result to
 /// all of them. All threads of the block call it.
 template <class Number, class Join>
@@ -99,7 +107,7 @@ __global__ void __launch_bounds__(Body::threads, blocks_each)
     for (unsigned slab = threadIdx.y; is_there && slab < gridDim.y; slab += blockDim.y) {
 #pragma unroll
         for (int i = 0; i < numbers_each; ++i)
-            totals.of[i / width][i % width] += __ldcg(partial + place_of(slab, i));  // past the L1
+            totals.of[i / width][i % width] += load_past_l1(partial + place_of(slab, i));
     }
     sum_lines<Body::threads>(totals, shared);
     if (is_there && threadIdx.y == 0) {
