@@ -1,6 +1,7 @@
 #include "ert/gpu/library.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/python_libraries.hpp"
 
 #include <dlfcn.h>
 
@@ -10,6 +11,11 @@ std::optional<Library> Library::open(std::span<const std::string> names)
 {
     for (const std::string& name : names) {
         if (void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return Library(handle);
+    }
+    for (const std::string& name : names) {
+        const std::string file = python_library(name).string();
+        if (file.empty()) continue;
+        if (void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return Library(handle);
     }
     return std::nullopt;
 }

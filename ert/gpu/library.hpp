@@ -10,7 +10,7 @@ namespace roof::gpu {
 
 class Library {
   public:
-    /// The first of `names` (file names or paths) that the loader finds; nothing if it finds none.
+    /// The first of `names` (file names or paths) that the loader, or else a Python package, has; nothing without it.
     static std::optional<Library> open(std::span<const std::string> names);
 
     /// The address of a function of type `Function`. Throws Unsupported naming it where the library has none of that

@@ -54,6 +54,29 @@ class Parts(unittest.TestCase):
             with self.subTest(words=words):
                 self.assertLessEqual({"roof_gpu.so"}, self.opened_by(*words))
 
+    def test_a_library_that_a_part_needs_is_found_in_a_python_package_and_named(self):
+        shutil.copy2(os.environ["ROOF_NEEDING_PART"], self.folder / "roof_gpu.so")
+        library = Path(os.environ["ROOF_MADE_LIBRARY"])
+        packages = self.folder / "environment" / "lib" / "python3.99" / "site-packages" / "nvidia" / "made" / "lib"
+        packages.mkdir(parents=True)
+        environment = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "CONDA_PREFIX")}
+
+        def doctor(**more):
+            told = self.folder / "opened"
+            told.unlink(missing_ok=True)
+            done = subprocess.run([self.folder / "roof", "doctor"], cwd=self.folder, capture_output=True, check=True, text=True, timeout=120,
+                                  env={**environment, "ROOF_PARTS_OPENED": str(told), **more})
+            return "roof_gpu.so" in told.read_text(encoding="utf-8"), done.stdout
+
+        opened, text = doctor()
+        self.assertFalse(opened)
+        self.assertIn(f"{library.name}: cannot open shared object file", text)
+        shutil.copy2(library, packages)
+        opened, text = doctor(VIRTUAL_ENV=str(self.folder / "environment"))
+        self.assertTrue(opened)
+        self.assertIn(f"{library.name} of {packages.resolve()}", text)
+        self.assertFalse(doctor(VIRTUAL_ENV="environment")[0], "a relative path names the folder that the program runs in")
+
     def test_the_grammar_of_plans_lists_each_bench_of_the_parts_with_its_axes(self):
         shown = subprocess.run([os.environ["ROOF_PROGRAM"], "list", "benches", "--json"], capture_output=True, check=True, timeout=120, text=True).stdout
         benches = [(bench["name"], bench["device_kind"], [axis["name"] for axis in bench["axes"]]) for bench in json.loads(shown)["benches"]]

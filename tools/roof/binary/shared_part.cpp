@@ -3,6 +3,7 @@
 // opened, its part is absent with the loader's message, so the same binary runs with and without a GPU driver.
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/python_libraries.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "tools/roof/binary/binary.hpp"
 
@@ -20,13 +21,28 @@ std::string loader_message()
     return message == nullptr ? "the loader gives no reason" : message;
 }
 
+/// Null, with the loader's message in `why`. A library that it misses is taken from a Python package that brings it:
+/// once loaded, it is found by its name.
+void* open_with_libraries(const std::string& file, std::string& why)
+{
+    constexpr int most_libraries = 16;
+    for (int i = 0; i < most_libraries; ++i) {
+        if (void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+        why = loader_message();
+        const std::string library = python_library(why.substr(0, why.find(": cannot open shared object"))).string();
+        if (library.empty() || dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) return nullptr;
+    }
+    return nullptr;
+}
+
 void open_part(BenchRegistry& registry, const std::string& part, const std::string& object, const std::string& benches)
 {
     const std::string remedy = "install the libraries that " + object + " needs, or build without this part";
     try {
         // Never closed, because the registry keeps benches with code in the object.
-        void* handle = dlopen(part_file(object).c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (handle == nullptr) return registry.add(AbsentPart{part, loader_message(), remedy, benches});
+        std::string why;
+        void* const handle = open_with_libraries(part_file(object).string(), why);
+        if (handle == nullptr) return registry.add(AbsentPart{part, why, remedy, benches});
         const auto add = reinterpret_cast<AddPart>(dlsym(handle, entry));
         if (add == nullptr)
             return registry.add(AbsentPart{part, loader_message(), "build roof and its parts together", benches});

@@ -1,6 +1,7 @@
 // `roof doctor`: the machine's description, inconsistencies in it, and what can or cannot be measured here, with
 // reasons and remedies.
 #include "analysis/study/exports/export.hpp"
+#include "ert/base/python_libraries.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/identity.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -98,6 +99,7 @@ std::string doctor_text(const Context& context)
         inconsistencies += "  ! " + printable(inconsistency) + '\n';
     std::string versions;
     for (const auto& [what, version] : machine.versions) versions += fact(what, version);
+    for (const std::string& library : loaded_python_libraries()) versions += fact("library", library);
     return section("Machine, as it reports itself", cpu_text(machine)) +
            section("Devices and their memory levels, as reported", devices) +
            section("Inconsistencies", inconsistencies) + section("Can be measured here", possible_text(registry)) +
@@ -121,7 +123,11 @@ nlohmann::json doctor_json(const Context& context)
     for (const auto& [name, facts] :
          {std::pair{"identity", identity_of(registry.machine())}, {"state", state_of(registry.machine())}})
         for (const auto& [fact, value] : facts) machine[name][fact] = printable(value);
-    return {{"machine", machine}, {"benches", benches}, {"absent", absent}, {"results", context.results.string()}};
+    return {{"machine", machine},
+            {"benches", benches},
+            {"absent", absent},
+            {"libraries", loaded_python_libraries()},
+            {"results", context.results.string()}};
 }
 
 int examine(bool json, Context& context)
