@@ -102,3 +102,21 @@ TEST_CASE("a point is placed under a data sheet, whose roofs are spec")
     CHECK(document["points"][0]["binds"] == "fp32");
     CHECK_THAT(with({"--device", "cpu"}).err, Contains("unknown device 'cpu'"));
 }
+
+TEST_CASE("a chip is a file: a step is placed under one that nobody knew, by its name")
+{
+    const Workbench bench;
+    write_file(bench.path("made-chip.yaml"),
+               "name: made-chip\ntitle: Made Chip of 32 GB\nkind: gpu\npeaks: {fp16: 200e12}\n"
+               "levels:\n  - {name: DRAM, bandwidth: 1e12, capacity: 32e9}\nsources: [made by this test]\n");
+    const auto said = bench.roof({"place", "--flops", "5e12", "--bytes", "1e10", "--seconds", "0.05", "--precision",
+                                  "fp16", "--on", bench.path("made-chip.yaml")});
+    INFO(said.err);
+    REQUIRE(said.status == 0);
+    // 500 FLOPs a byte are above the ridge point of 200; 100 TFLOP/s are half of the peak.
+    CHECK_THAT(said.out, Contains("Roofs: the data sheet of made-chip (spec).") && Contains("50% reached"));
+    write_file(bench.path("wrong.yaml"), "name: wrong\npeaks: {fp16: -1}\n");
+    const auto refused = bench.roof({"place", "--flops", "1", "--seconds", "1", "--on", bench.path("wrong.yaml")});
+    CHECK(refused.status == 2);
+    CHECK_THAT(refused.err, Contains("wrong.yaml"));
+}

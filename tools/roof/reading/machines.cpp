@@ -1,6 +1,7 @@
 #include "tools/roof/reading/study.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/binary/binary.hpp"
 
@@ -102,6 +103,10 @@ std::vector<Target> find_targets(const std::string& word, Context& context)
     }
     const auto sheet = std::ranges::find_if(sheets, [&](const auto& one) { return one.is_called(word); });
     if (sheet != sheets.end()) return of_sheet(*sheet, word, context);
+    if (fs::path(word).extension() == ".yaml" && fs::is_regular_file(word)) {
+        const MachineSheet own = analysis::parse_sheet(read_file(word), word);
+        return of_sheet(own, own.name, context);
+    }
     if (here) throw InputError("--on here: this machine has no calibration yet; `roof calibrate` makes one");
     throw InputError(fmt::format("--on: there is no calibration in '{}'; {}", printable(word),
                                  unknown_word("machine", word, machine_names())));
