@@ -1,5 +1,7 @@
 #include "ert/base/python_libraries.hpp"
 
+#include "ert/base/files.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -63,7 +65,7 @@ fs::path python_library(const std::string& name)
 std::vector<std::string> loaded_python_libraries()
 {
     std::vector<std::string> found;
-    std::ifstream maps("/proc/self/maps");
+    std::ifstream maps = open_if_there("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
         const std::size_t at = line.find('/');
         if (at == std::string::npos) continue;
