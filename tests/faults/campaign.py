@@ -5,6 +5,7 @@ what the user named, or names what is wrong; an accident to what the user did no
 usage: campaign.py FAKE_ROOF TRIES [SEED]
 """
 
+import gc
 import json
 import os
 import random
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import test_neighbours as neighbours
 from campaign_kinds import BESIDE, CONSISTENT, FILES, FOLDERS, TEXTS
+from kept_tree import KeptTree
 from test_neighbours import HOME, NEWER, NOBODY, OLDER, RUN
 
 PACKAGE = Path(__file__).resolve().parents[2] / "tools/python"
@@ -27,7 +29,7 @@ NODES = [f"n{number}" for number in range(1, 9)]
 ROUNDS = "rounds: 3\nrun:\n  - {bench: flops}\n"
 TRACE = json.dumps({"traceEvents": [{"ph": "X", "cat": "kernel", "name": name, "ts": 4 * ord(name), "dur": 3} for name in "kl"]})
 RAW = re.compile(r"filesystem error|exception|unexpected|Traceback|terminate called|what\(\)")
-PAGE, TABLES = "page.html", "tables"
+PAGE, TABLES, SEPARATOR = "page.html", "tables", "\x1f"
 PLACES = {"run": HOME / RUN, "newer": HOME / NEWER, "older": HOME / OLDER, "other": Path("other"), "n1": Path("fleet/n1"), "n2": Path("fleet/n2"),
           "later": Path("later/n3"), "import": Path("imported")}
 OF_FLEET = ("n1", "n2")
@@ -72,7 +74,7 @@ WRITING = ("run", "own", "append", "calibrate", "health")  # whose words have ti
 
 
 def serve():
-    """Runs commands of the package in children of this process, which has imported their libraries once: a line of JSON for each."""
+    """As fake_roof.cpp --serve, for commands of the package: this process has imported their libraries once."""
     sys.path.insert(0, str(PACKAGE))
     import roof.commands.atlas
     import roof.commands.fleet
@@ -83,8 +85,9 @@ def serve():
     import roof.fleet.reports  # noqa: F401
     from roof.__main__ import main
 
+    gc.freeze()  # its pages are not copied in each child
     for line in sys.stdin:
-        words, folder, out, err = json.loads(line)
+        user, folder, out, err, *words = line.rstrip("\n").split(SEPARATOR)
         child = os.fork()
         if child == 0:
             status = 70
@@ -93,10 +96,10 @@ def serve():
             sys.stderr = os.fdopen(2, "w", closefd=False)
             try:
                 os.chdir(folder)
-                if os.geteuid() == 0:
+                if os.geteuid() != int(user):
                     os.setgroups([])
-                    os.setgid(NOBODY)
-                    os.setuid(NOBODY)
+                    os.setgid(int(user))
+                    os.setuid(int(user))
                 signal.alarm(600)  # of a busy machine
                 sys.argv = ["roof", *words]
                 status = main()
@@ -112,10 +115,9 @@ class Campaign:
     def __init__(self, roof, scratch, seed):
         self.roof_path, self.scratch, self.chance = roof, Path(scratch), random.Random(seed)
         neighbours.ROOF = roof
-        self.package = subprocess.Popen([sys.executable, "-B", __file__, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        env={**os.environ, "ROOF_PROGRAM": str(roof)})
-        self.user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-        self.touched = None
+        self.package, self.program = (subprocess.Popen([*words, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                                       env={**os.environ, "ROOF_PROGRAM": str(roof)})
+                                      for words in ([sys.executable, "-B", __file__], [roof]))
         self.whole, self.home = self.scratch / "whole", self.scratch / "home"
         self.counts, self.kinds, self.wrong = Counter(), Counter(), 0
         self.make()
@@ -146,28 +148,17 @@ class Campaign:
         self.run_whole("import", "trace.json", "--out", "imported")
         for folder in PLACES.values():  # what a link may lead to
             shutil.copytree(self.whole / "other", self.whole / folder.parent / "other-of-it", dirs_exist_ok=True) if folder.parent != HOME else None
-        self.home.mkdir()
-        for one in [self.home, self.whole, *self.whole.rglob("*")]:
+        for one in [self.whole, *self.whole.rglob("*")] if os.geteuid() == 0 else []:
             os.chown(one, NOBODY, NOBODY, follow_symlinks=False)
+        self.tree = KeptTree(self.whole, self.home)
 
     def run_whole(self, *words):
         subprocess.run([self.roof_path, *map(str, words)], cwd=self.whole, capture_output=True, check=False,
                        env={**os.environ, "ROOF_PYTHON": sys.executable})
 
-    def renew(self):
-        """Puts back what was touched: top folders of the home, or all of it."""
-        for name in sorted(one.name for one in self.whole.iterdir()) if self.touched is None else self.touched:
-            subprocess.run(["rm", "-rf", self.home / name], check=True)
-            subprocess.run(["cp", "-a", self.whole / name, self.home / name], check=True)
-        for one in list(self.home.iterdir()):
-            if not (self.whole / one.name).exists():
-                subprocess.run(["rm", "-rf", one], check=True)
-        self.touched = set()
-
     def fresh(self, name, lost=None):
-        self.renew()
+        self.tree.restore()
         if lost:
-            self.touched.add(lost.parts[0])
             shutil.rmtree(self.home / lost)
         return self.answer(name)
 
@@ -179,17 +170,10 @@ class Campaign:
         for file in (out, err):
             file.write_bytes(b"")
             file.chmod(0o666)
-        if words[0] in OF_PACKAGE:
-            print(json.dumps([words, str(self.home), str(out), str(err)]), file=self.package.stdin, flush=True)
-            status = int(self.package.stdout.readline())
-        else:
-            with open(out, "wb") as to_out, open(err, "wb") as to_err:
-                try:
-                    status = subprocess.run([self.roof_path, *words], cwd=self.home, stdout=to_out, stderr=to_err, check=False, timeout=600,
-                                            **self.user).returncode
-                except subprocess.TimeoutExpired:
-                    status = -signal.SIGALRM
-        self.touched |= {"results"} if words[0] in ("run", "sweep") else {"fleet", "later"} if words[0] in ("fleet", "health") else set()
+        server = self.package if words[0] in OF_PACKAGE else self.program
+        user = NOBODY if os.geteuid() == 0 else os.geteuid()
+        print(SEPARATOR.join(map(str, (user, self.home, out, err, *words))), file=server.stdin, flush=True)
+        status = int(server.stdout.readline())
         shown = page.read_text(encoding="utf-8", errors="replace") if page.is_file() else ""
         return status, out.read_text(encoding="utf-8", errors="replace") + shown, err.read_text(encoding="utf-8", errors="replace")
 
@@ -198,12 +182,10 @@ class Campaign:
         chance = self.chance
         place = chance.choice(list(PLACES))
         folder = self.home / PLACES[place]
-        self.touched.add(PLACES[place].parts[0])
-        group = chance.choice(["text", "text", "text", "file", "file", "folder", "beside", "neighbour"])
+        group = chance.choice(["text", "text", "text", "file", "file", "folder", "rest", "beside", "neighbour"])
         if group == "neighbour":
             name = chance.choice(list(neighbours.KINDS))
             change, _, told = neighbours.KINDS[name]
-            self.touched.add("results")
             change(self.home / HOME / NEWER)
             return f"{name} (neighbour)", "newer", told in (None, "page")
         if group == "beside":
@@ -216,6 +198,11 @@ class Campaign:
             return f"folder {name}", place, name == "lost"
         files = sorted(file for file in folder.iterdir() if file.suffix in (".csv", ".yaml"))
         file = chance.choice(files)
+        if group == "rest":
+            for other in files:
+                if other != file:
+                    other.unlink()
+            return f"only {file.name} is left", place, False
         if group == "file":
             name = chance.choice(list(FILES))
             FILES[name](file)
@@ -231,7 +218,7 @@ class Campaign:
         return f"{file.name}: {name}", place, False
 
     def try_once(self):
-        self.renew()
+        self.tree.restore()
         befallen = []
         for _ in range(self.chance.choice((1, 2))):
             try:
@@ -313,8 +300,10 @@ def main():
             campaign.try_once()
             if number % 250 == 0 or number == tries:
                 print(f"{number} accidents: {campaign.summary()}", flush=True)
-        subprocess.run(["rm", "-rf", campaign.home], check=False)
-        campaign.package.stdin.close()
+        campaign.tree.restore()  # so that the folder can be removed
+        for server in (campaign.package, campaign.program):
+            server.stdin.close()
+            server.wait()
     return 1 if campaign.wrong else 0
 
 
