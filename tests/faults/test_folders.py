@@ -117,6 +117,26 @@ class Folders(unittest.TestCase):
         self.assertEqual(measured.stdout.splitlines()[-1], newest)
         self.assertIn("later' measured nothing", self.roof("report", "--brief", "--out", "page.html").stderr)
 
+    def test_what_is_left_of_the_newest_run_is_named_and_the_one_before_is_taken(self):
+        home = self.place / "results/fake-2cpu"
+        older, whole = self.sweep("steps", home / "2026-01-01T000000Z-a"), self.sweep("steps", "whole")
+        (whole / "digest.csv").write_text("what,name\n", encoding="utf-8")
+        files = [file.name for file in whole.iterdir() if file.suffix in (".csv", ".yaml")]
+        self.assertLess({"plan.yaml", "machine.yaml", "samples.csv", "layers.csv", "checksums.csv", "digest.csv"}, set(files))
+        for name in files:
+            rest = home / "zz"
+            rest.mkdir()
+            shutil.copy2(whole / name, rest)
+            done = self.roof("report", "--json", "--out", "page.html")
+            shutil.rmtree(rest)
+            if name == "measurements.csv":  # it is the newest run
+                self.assertEqual(2, done.returncode)
+                self.assertIn("zz/machine.yaml", done.stderr)
+                continue
+            self.assertEqual(str(older.relative_to(self.place)), json.loads(done.stdout)["studies"][0]["folder"], name)
+            self.assertEqual(0 if name.endswith(".yaml") else 1, done.returncode, (name, done.stderr))
+            self.assertRegex(done.stderr, "zz' measured nothing" if name.endswith(".yaml") else "roof: damaged: .*zz/.*; 'zz' was passed over")
+
     def test_a_folder_that_has_not_ended_is_named_by_each_command(self):
         run, cal = self.sweep("steps", "run"), self.sweep("roofs", "cal")
         for folder in (run, cal):

@@ -98,6 +98,18 @@ def lost(*files):
     return change
 
 
+def only(name, text=None):
+    def change(folder):
+        for file in folder.iterdir():
+            if file.name != name:
+                file.unlink()
+        if text is not None:
+            (folder / name).write_text(text, encoding="utf-8")
+        if not (folder / name).is_file():
+            raise FileNotFoundError(name)
+    return change
+
+
 def copied(name):
     return lambda folder: shutil.copytree(folder, folder.with_name(name))
 
@@ -139,6 +151,12 @@ KINDS = {
     "two files lost": (lost("measurements.csv", "checksums.csv"), False, "damage"),
     "rows and the machine lost": (lost("measurements.csv", "machine.yaml"), False, "damage"),
     "three files lost": (lost("measurements.csv", "checksums.csv", "machine.yaml"), False, "damage"),
+    **{f"only {name} is left": (only(name), False, "page" if name.endswith(".yaml") else "damage")
+       for name in ("measurements.csv", "samples.csv", "checksums.csv", "machine.yaml", "plan.yaml")},
+    "only digest.csv is left": (only("digest.csv", "what,name\n"), False, "damage"),
+    "only kernels.csv is left": (only("kernels.csv", "id,name,block_checksum:abcdefghij\n"), False, "damage"),
+    "only a table of others is there": (only("table.csv", "id,name\n"), False, None),
+    "only a page and a lock are left": (lambda folder: (only(".lock", "")(folder), (folder / "report.html").touch()), False, None),
     "an older name": (renamed("2025-01-01T000000Z-fake-node-test"), True, "odd"),
     "a later name": (renamed("2031-01-01T000000Z-fake-node-test"), True, "odd"),
     "a plain name": (renamed("0"), True, None), "a name with letters": (renamed("old"), True, None),

@@ -128,6 +128,8 @@ std::optional<CalibrationKind> kind_of(const fs::path& folder, std::span<const M
     return kind_by_plan(folder / "plan.yaml", rows);
 }
 
+constexpr const char* no_rows = "it has no rows: its run was stopped before the first one, or still measures it";
+
 /// What one reading of a folder shows.
 struct Reading {
     std::optional<CalibrationKind> kind{};  ///< empty if it has no ceilings, or cannot be read
@@ -151,13 +153,9 @@ Reading look_at(const fs::path& place)
             if (!results.damage.empty() &&
                 !(has_only_steps && sentence_on(place, measurements_file, results.damage).empty()))
                 look.damage = results.damage.front();
-        } else if (has_no_row(place)) {
-            look.why = "it has no rows: its run was stopped before the first one, or still measures it";
-        } else if (FolderLock::is_held(place) || is_there(place / measurements_file)) {
-            look.why = "a run writes to it";  // samples come before the row
         } else {
-            const std::vector<std::string> damage = check_seal(place).damage;
-            look.damage = damage.empty() ? (place / measurements_file).string() + ": it is missing" : damage.front();
+            look.damage = lost_rows(place);
+            look.why = no_rows;
         }
         if (look.kind == CalibrationKind::quick) look.why = "it is a quick calibration";
         if (look.kind == CalibrationKind::unfinished) look.why = "its calibration was stopped early";
@@ -263,7 +261,7 @@ fs::path newest_with(const fs::path& here, const char* word, const std::function
 {
     for (const Neighbour& one : in_and_beside(here, over)) {
         const bool may_have = one.plan.find(word) != std::string::npos || !one.is_plan_whole;
-        if (!one.unread.empty() || one.plan.empty() || !may_have) continue;
+        if (!one.unread.empty() || !one.is_results || !may_have) continue;
         try {
             const Plan plan = parse_plan(one.plan, (one.place / "plan.yaml").string());
             if (!std::ranges::any_of(plan.entries, has)) continue;

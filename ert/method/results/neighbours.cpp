@@ -34,6 +34,19 @@ std::string why_unread(const fs::path& place)
     return why;
 }
 
+/// Whether the digest is there, or another CSV file with checksums.
+bool has_other_results(const fs::path& place)
+try {
+    return is_there(place / digest_file) || std::ranges::any_of(csv_files_in(place), [](const fs::path& file) {
+               std::ifstream csv = open_to_read(file);
+               CsvLines lines(csv, {});
+               std::string what;
+               return lines.next(what) && lines.has_checksums();
+           });
+} catch (const Error&) {
+    return false;
+}
+
 /// When the first row began that says it; empty if none does.
 std::string start_of_rows(const fs::path& place)
 try {
@@ -120,7 +133,8 @@ Neighbour look_at_head(const fs::path& folder)
     found.unread = why_unread(folder);
     if (!found.unread.empty()) return found;
     found.has_rows = is_there(folder / measurements_file);
-    found.is_results = std::ranges::any_of(names, [&](const char* name) { return is_there(folder / name); });
+    found.is_results = std::ranges::any_of(names, [&](const char* name) { return is_there(folder / name); }) ||
+                       has_other_results(folder);
     if (!found.is_results) {
         if (const std::string name = in_capitals(folder); !name.empty())
             found.unread = fmt::format("{}: roof reads {} alone", (folder / name).string(), in_lower_case(name));

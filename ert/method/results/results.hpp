@@ -39,6 +39,10 @@ Results read_results(const std::filesystem::path& folder);
 /// Whether its run was stopped before the first row, or still measures it. False where rows were lost.
 bool has_no_row(const std::filesystem::path& folder);
 
+/// What is wrong with a folder that has lost measurements.csv: a sentence that begins with a file. Empty if it has that
+/// file, or has no row yet.
+std::string lost_rows(const std::filesystem::path& folder);
+
 /// The rows alone: no samples, no layers, and nothing compared between files, so that a changed figure is not noticed.
 std::vector<Measurement> read_rows(const std::filesystem::path& folder);
 

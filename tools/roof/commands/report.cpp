@@ -16,6 +16,7 @@
 #include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/reading/study.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <optional>
@@ -87,10 +88,10 @@ void write_extras(const ReportOptions& options, const std::vector<analysis::Stud
                 << (reason.empty() ? ", as SVG, PNG and PDF\n" : ", as SVG; no PNG or PDF: " + reason + "\n");
 }
 
-/// Whether none of its rows is ok. A run that cannot be read has one: it is named when it is read.
+/// Whether none of its rows is ok, or it has none. A run that cannot be read has one: it is named when it is read.
 bool has_measured_nothing(const Neighbour& run)
 try {
-    return has_no_row(run.place) ||
+    return !run.has_rows ||
            std::ranges::none_of(read_rows(run.place), [](const Measurement& row) { return row.status == Status::ok; });
 } catch (const Error&) {
     return false;
@@ -102,8 +103,15 @@ std::string newest_run(Context& context)
     const std::filesystem::path here = std::filesystem::absolute(context.results).lexically_normal();
     std::vector<std::string> unread;
     std::vector<Neighbour> runs = runs_below(here, &unread);
-    for (; !runs.empty() && has_measured_nothing(runs.front()); runs.erase(runs.begin()))
-        unread.push_back("'" + runs.front().place.string() + "' measured nothing");
+    for (; !runs.empty() && has_measured_nothing(runs.front()); runs.erase(runs.begin())) {
+        const std::filesystem::path& place = runs.front().place;
+        if (const std::string lost = lost_rows(place); lost.empty()) {
+            unread.push_back("'" + place.string() + "' measured nothing");
+        } else {
+            tell_once(fmt::format("damaged: {}; '{}' was passed over", lost, place.filename().string()), context);
+            context.status = 1;
+        }
+    }
     for (const std::string& one : unread) tell_once(one + "; it was passed over", context);
     if (runs.empty())
         throw InputError("there is no run in '" + printable(context.results.string()) +

@@ -79,9 +79,7 @@ std::vector<Neighbour> runs_below(const fs::path& folder, std::vector<std::strin
     const auto take = [&](const std::vector<Neighbour>& found) {
         for (const Neighbour& one : found) {
             if (unread != nullptr && !one.unread.empty()) unread->push_back(one.unread);
-            const bool is_run =  // a damaged one, too: it is named when it is read
-                one.unread.empty() && (one.has_rows || is_there(one.place / "machine.yaml"));
-            if (is_run) runs.push_back(one);
+            if (one.unread.empty() && one.is_results) runs.push_back(one);  // a damaged one, too: it is named later
         }
     };
     const std::vector<Neighbour> above = neighbours_in(folder);
