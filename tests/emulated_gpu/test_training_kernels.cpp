@@ -111,11 +111,12 @@ model::Graph decoding(const std::string& name)
 
 }  // namespace
 
-TEST_CASE("every kernel of a training step gives what the host's loops give, in every precision",
-          "[kernels][.networks]")
+TEST_CASE("every kernel of a training step gives what the host's loops give, in every precision", "[networks]")
 {
     std::set<std::string> kinds;
+    int first = 0;
     for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
+        int kind = first++;  // another of the three choices for each network, and in each precision
         const model::Window halves{.size = 2, .stride = 2, .padding = 0};
         const model::Window unusual{.size = 3, .stride = 1, .padding = 1};
         for (const model::Graph& graph : {plain_network(),
@@ -140,59 +141,55 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
                                           one_pool(8, halves, false),
                                           one_pool(8, unusual, true),
                                           one_pool(6, unusual, true)}) {
-            for (const int kind : {0, 1, 2}) {
-                Choosers choosers = kind == 2 ? norms_forward_by_loops() : loops(kind == 0);
-                if (kind == 1) choosers.moments = [](const ConvolutionPass&) { return true; };
-                choosers.deep_images = [=](const ConvolutionPass&) { return kind == 0; };
-                choosers.outputs_multiple = kind == 0 ? 8 : 1;
-                INFO(graph.name() << " " << traits(precision).name);
-                emulated::machine().chance().seed(1);
-                // Hashed parameters leave dropout out; random ones scale batch norms by 1.
-                const bool has_dropout = std::ranges::any_of(
-                    graph.layers(), [](const model::Layer& layer) { return layer.kind == model::LayerKind::dropout; });
-                const bool has_attention = std::ranges::any_of(graph.layers(), [](const model::Layer& layer) {
-                    return layer.kind == model::LayerKind::attention;
-                });
-                const bool has_cache =
-                    std::ranges::any_of(graph.layers(), [](const model::Layer& layer) { return layer.cached > 0; });
-                const Settings settings{
-                    .batch = 3,
-                    .parameters = has_dropout ? engine::Parameters::random : engine::Parameters::hashed,
-                    .trains = !has_cache,
-                    .optimizer = kind == 1 ? model::Optimizer::adamw : model::Optimizer::sgd,
-                    .precision = precision};
-                // Attention takes exponentials of what the loops sum in double.
-                Comparison comparison(graph, settings, choosers, has_attention ? 4 : 1);
-                comparison.run_step();
-                kinds.insert(comparison.kinds().begin(), comparison.kinds().end());
-            }
+            kind = (kind + 1) % 3;
+            Choosers choosers = kind == 2 ? norms_forward_by_loops() : loops(kind == 0);
+            if (kind == 1) choosers.moments = [](const ConvolutionPass&) { return true; };
+            choosers.deep_images = [=](const ConvolutionPass&) { return kind == 0; };
+            choosers.outputs_multiple = kind == 0 ? 8 : 1;
+            INFO(graph.name() << " " << traits(precision).name << ", choices " << kind);
+            emulated::machine().chance().seed(1);
+            // Hashed parameters leave dropout out; random ones scale batch norms by 1.
+            const auto any = [&graph](const auto& is_one) { return std::ranges::any_of(graph.layers(), is_one); };
+            const auto has = [&any](model::LayerKind sought) {
+                return any([=](const model::Layer& layer) { return layer.kind == sought; });
+            };
+            const Settings settings{
+                .batch = 3,
+                .parameters = has(model::LayerKind::dropout) ? engine::Parameters::random : engine::Parameters::hashed,
+                .trains = !any([](const model::Layer& layer) { return layer.cached > 0; }),
+                .optimizer = kind == 1 ? model::Optimizer::adamw : model::Optimizer::sgd,
+                .precision = precision};
+            // Attention takes exponentials of what the loops sum in double.
+            Comparison comparison(graph, settings, choosers, has(model::LayerKind::attention) ? 4 : 1);
+            comparison.run_step();
+            kinds.insert(comparison.kinds().begin(), comparison.kinds().end());
         }
     }
     CHECK(kinds.size() == std::variant_size_v<ir::Operation> - 5);  // all but those of the libraries and of CPUs alone
 }
 
-TEST_CASE("the kernels of wide networks give what the host's loops give", "[kernels][.networks]")
+TEST_CASE("the kernels of wide networks give what the host's loops give", "[networks]")
 {
+    bool is_first = false;
     for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
-        for (const bool has_moments : {true, false}) {
+        bool has_moments = is_first = !is_first;
+        // Whole vectors of each token, position and half of a head; patches of 16 and 32 places.
+        for (const model::Graph& graph : {wide_network(), llama_network(8, 4, 64, 4), token_network(false, 8, 24, 2),
+                                          vision_network(32, 16, 24, 2), vision_network(64, 32, 24, 2)}) {
+            has_moments = !has_moments;
             Choosers choosers = loops(false);
             if (has_moments) choosers.moments = [](const ConvolutionPass&) { return true; };
             choosers.deep_images = [=](const ConvolutionPass&) { return has_moments; };
-            // Whole vectors of each token, position and half of a head; patches of 16 and 32 places.
-            for (const model::Graph& graph :
-                 {wide_network(), llama_network(8, 4, 64, 4), token_network(false, 8, 24, 2),
-                  vision_network(32, 16, 24, 2), vision_network(64, 32, 24, 2)}) {
-                INFO(graph.name() << " " << traits(precision).name);
-                Comparison comparison(
-                    graph, {.batch = 3, .parameters = engine::Parameters::hashed, .precision = precision}, choosers, 5);
-                comparison.run_step();
-                comparison.update_scaled();
-            }
+            INFO(graph.name() << " " << traits(precision).name << (has_moments ? ", moments" : ""));
+            Comparison comparison(graph, {.batch = 3, .parameters = engine::Parameters::hashed, .precision = precision},
+                                  choosers, 5);
+            comparison.run_step();
+            comparison.update_scaled();
         }
     }
 }
 
-TEST_CASE("the loss scale doubles after 2000 updates, and halves after one that is left out", "[kernels]")
+TEST_CASE("the loss scale doubles after 2000 updates, and halves after one that is left out", "[kernels][operations]")
 {
     const HostTraining host(plain_network(), {.batch = 2, .precision = Precision::fp16}, loops(false));
     const Array<std::byte> device(host.list().bytes);
@@ -214,7 +211,8 @@ TEST_CASE("the loss scale doubles after 2000 updates, and halves after one that 
     CHECK(after({.step = 8, .finite = 0, .good = 1999, .skipped = 2, .loss_scale = 64}) == std::tuple(0U, 3U, 32.0F));
 }
 
-TEST_CASE("a gradient that is not finite is seen at every place of the block, and then nothing is updated", "[kernels]")
+TEST_CASE("a gradient that is not finite is seen at every place of the block, and then nothing is updated",
+          "[kernels][operations]")
 {
     HostTraining host(plain_network(), {.batch = 2, .precision = Precision::fp16}, loops(false));
     const Program& program = host.list();

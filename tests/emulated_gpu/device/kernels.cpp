@@ -3,10 +3,8 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <regex>
-#include <set>
 #include <stdexcept>
 
 namespace roof::emulated {
@@ -23,6 +21,7 @@ std::map<std::string, KernelCode, std::less<>>& registry()
 std::string without_hashes(std::string_view name)
 {
     static const std::regex hashes("_GLOBAL__N__[0-9a-f]{8}_([0-9]+_\\w+?_cu)_[0-9a-f]{8}");
+    if (name.find("_GLOBAL__N__") == std::string_view::npos) return std::string(name);
     return std::regex_replace(std::string(name), hashes, "$1");
 }
 
@@ -35,23 +34,13 @@ bool replace_kernels()
     return file != nullptr;
 }
 
-/// Writes each kernel that is launched into the file that ROOF_EMULATED_LAUNCHED names.
-void note(const std::string& name)
-{
-    static const char* const file = std::getenv("ROOF_EMULATED_LAUNCHED");
-    static std::set<std::string> noted;
-    if (file != nullptr && noted.insert(name).second) std::ofstream(file, std::ios::app) << name << '\n';
-}
-
 }  // namespace
 
 const KernelCode* find_kernel(std::string_view name)
 {
     static const bool is_replaced = replace_kernels();
     static_cast<void>(is_replaced);
-    const std::string known = without_hashes(name);
-    note(known);
-    const auto found = registry().find(known);
+    const auto found = registry().find(without_hashes(name));
     return found == registry().end() ? nullptr : &found->second;
 }
 
