@@ -1,5 +1,4 @@
 // What the tests of kernels launch. Those of the probes and those of a training step run in one process each, as CMakeLists.txt orders it.
-#define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include "tests/emulated_gpu/runtime/machine.hpp"
 
 #include <catch2/catch.hpp>
