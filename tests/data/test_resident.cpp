@@ -87,3 +87,12 @@ TEST_CASE("each rank gets its part of the batch of one rank")
         CHECK(std::equal(part.labels, part.labels + 2, all.labels + 2));
     }
 }
+
+TEST_CASE("A source's memory is one batch of all ranks, of a folder three of this rank's")
+{
+    const Form form{.image = {3, 10, 20}, .classes = 5};
+    const double of_image = 4 * (3 * 10 * 20 + 1);  // and its label
+    CHECK(bytes_of_source("synthetic", 2, form) == roof::Bytes{2 * of_image});
+    CHECK(bytes_of_source("hashed", 2, form, {.rank = 1, .ranks = 3}) == roof::Bytes{6 * of_image});
+    CHECK(bytes_of_source("photos", 2, form, {.rank = 1, .ranks = 3}) == roof::Bytes{3 * 2 * of_image});
+}

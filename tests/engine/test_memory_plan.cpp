@@ -1,8 +1,12 @@
 #include "workloads/engine/memory_plan.hpp"
 
+#include "ert/base/error.hpp"
+
 #include <catch2/catch.hpp>
 
+using roof::Bytes;
 using roof::engine::MemoryPlan;
+using roof::engine::StepMemory;
 
 TEST_CASE("Blocks with separate lifetimes share memory")
 {
@@ -78,4 +82,21 @@ TEST_CASE("An unused block takes no memory")
     MemoryPlan plan;
     plan.add(1 << 20);
     CHECK(plan.lay_out() == 0);
+}
+
+TEST_CASE("The memory of a step is that of its ranks with their programs, and more than there is is refused")
+{
+    const StepMemory two{.held = Bytes{30e6}, .taken = Bytes{200e6}, .ranks = 2};
+    CHECK(two.whole() == Bytes{2 * (30e6 + 200e6 + 2'097'152)});
+    CHECK_NOTHROW(two.require("training"));
+    const StepMemory large{.held = Bytes{30e6}, .taken = Bytes{1e18}};
+    try {
+        large.require("training a network");
+        FAIL("no exception");
+    } catch (const roof::OutOfMemory& error) {
+        CHECK(error.wanted == large.whole());
+        CHECK(error.available.value >= 30e6);
+        CHECK(error.available.value < 1e18);
+        CHECK_THAT(error.what(), Catch::Contains("training a network needs"));
+    }
 }

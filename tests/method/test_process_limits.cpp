@@ -59,6 +59,22 @@ TEST_CASE("the memory of a control group of version 1 is read, whatever other co
     CHECK(system.available() == 3e9);
 }
 
+TEST_CASE(
+    "a control group leaves no more than its limit beside what is held, whoever the pages of files are counted for")
+{
+    const System system;
+    system.put("proc/self/cgroup", "0::/pods\n");
+    system.put("sys/fs/cgroup/pods/memory.max", "1000000000\n");
+    system.put("sys/fs/cgroup/pods/memory.current", "200000000\n");
+    const auto beside = [&](double held) { return available_memory(system.folder.path(), Bytes{held}).value; };
+    CHECK(beside(1e8) == 8e8);
+    CHECK(beside(3e8) == 7e8);
+    CHECK(beside(2e9) == 0);
+    CHECK(resident_memory(system.folder.path()) == Bytes{});
+    system.put("proc/self/status", "Name:\troof\nVmSize:\t  500000 kB\nVmRSS:\t   30000 kB\n");
+    CHECK(resident_memory(system.folder.path()) == Bytes{30'000 * 1024.0});
+}
+
 TEST_CASE("without /proc and limits the available memory is infinite")
 {
     const fakes::TemporaryFolder nothing;

@@ -4,6 +4,7 @@
 #include "ert/base/error.hpp"
 #include "workloads/data/folder.hpp"
 #include "workloads/data/image_list.hpp"
+#include "workloads/data/prefetch.hpp"
 #include "workloads/model/hashed.hpp"
 
 #include <memory>
@@ -96,6 +97,13 @@ Source open_source(const std::string& where, int batch, const Form& form, int wo
                           .workers = workers,
                           .seed = seed,
                           .share = share});
+}
+
+Bytes bytes_of_source(const std::string& where, int batch, const Form& form, const Share& share)
+{
+    const bool is_folder = where != "synthetic" && where != "hashed";
+    const double batches = is_folder ? Prefetch::ahead + 1 : share.ranks;
+    return Bytes{batches * batch * 4 * (static_cast<double>(form.image.elements()) + form.labels_each)};
 }
 
 }  // namespace roof::data

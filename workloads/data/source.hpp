@@ -1,6 +1,7 @@
 // Sources of batches: images as NCHW floats and their labels.
 #pragma once
 
+#include "ert/base/units.hpp"
 #include "workloads/model/graph.hpp"
 
 #include <cstddef>
@@ -65,5 +66,8 @@ void require_source(const std::string& where);
 /// or fewer usable images than `batch`; also if `batch` or `workers` is below 1, and for a folder where the network reads tokens.
 Source open_source(const std::string& where, int batch, const Form& form, int workers, unsigned seed,
                    const Share& share = {});
+
+/// The memory of the batches that such a source holds. A decoder's buffers come on top, as large as the photo that it reads.
+Bytes bytes_of_source(const std::string& where, int batch, const Form& form, const Share& share = {});
 
 }  // namespace roof::data

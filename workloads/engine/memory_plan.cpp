@@ -1,5 +1,8 @@
 #include "workloads/engine/memory_plan.hpp"
 
+#include "ert/base/error.hpp"
+#include "ert/method/bench/process_limits.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -60,6 +63,13 @@ std::size_t MemoryPlan::lowest_gap(const Block& block, const std::vector<const B
         offset = std::max(offset, other->end());
     }
     return offset;
+}
+
+void StepMemory::require(const std::string& what_for) const
+{
+    const Bytes of_all = held * ranks;
+    const Bytes available = available_memory("/", of_all);
+    if (taken * ranks > available) throw OutOfMemory(whole(), of_all + available, what_for);
 }
 
 }  // namespace roof::engine

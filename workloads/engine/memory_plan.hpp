@@ -1,8 +1,12 @@
 // Offsets of blocks in one piece of memory. A block is needed from the first moment that uses it to the last; blocks
-// that are never needed at the same moment may share bytes.
+// that are never needed at the same moment may share bytes. And the memory of a whole step on a CPU, of which that
+// piece is a part.
 #pragma once
 
+#include "ert/base/units.hpp"
+
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace roof::engine {
@@ -34,6 +38,19 @@ class MemoryPlan {
     static std::size_t lowest_gap(const Block& block, const std::vector<const Block*>& placed);
 
     std::vector<Block> blocks_;
+};
+
+/// The memory of a step's ranks on one machine, as a row shows it.
+struct StepMemory {
+    Bytes held{};   ///< by each when it is about to take the rest: code, libraries, primitives, stacks (measured)
+    Bytes taken{};  ///< by each from then on: its plan, images, gradients that ranks share (analytic)
+    int ranks = 1;
+
+    /// By which `held` differs from start to start.
+    static constexpr Bytes spread{2 << 20};
+    Bytes whole() const { return (held + taken + spread) * ranks; }
+    /// Throws OutOfMemory, with the whole, unless there is room for what is taken. Call it before anything is.
+    void require(const std::string& what_for) const;
 };
 
 }  // namespace roof::engine

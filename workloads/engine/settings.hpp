@@ -40,6 +40,8 @@ struct Settings {
     /// Dropout decides as in one large batch.
     std::shared_ptr<parallel::Communicator> ranks{};
     bool synchronised_batch_norm = false;  ///< on a CPU: statistics over the batches of all ranks, not per rank
+    int ranks_here = 1;                    ///< ranks that share this machine's memory
+    Bytes images{};                        ///< on a CPU: what the source of the batches holds
 
     /// Returns the storage precision of activations.
     Precision storage() const { return precision == Precision::tf32 ? Precision::fp32 : precision; }

@@ -184,6 +184,7 @@ std::unique_ptr<Subject> TrainBench::create(const Point& point, const Machine& m
     const parallel::World world = parallel::open_world(parallel::assignment_of("train", device, point), options.ranks);
     settings.threads = parallel::threads_of_rank(settings.threads, world.place.ranks_here);
     settings.ranks = world.communicator;
+    settings.ranks_here = world.place.ranks_here;
     settings.synchronised_batch_norm = options.synchronised_batch_norm;
     auto step = world.made_by_first(
         [&] {

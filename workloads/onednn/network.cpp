@@ -2,6 +2,7 @@
 
 #include "ert/base/checksum.hpp"
 #include "ert/base/process.hpp"
+#include "ert/method/bench/process_limits.hpp"
 #include "workloads/engine/initial.hpp"
 #include "workloads/engine/step.hpp"
 #include "workloads/kernels/attention/isa.hpp"
@@ -15,6 +16,10 @@
 
 namespace roof::onednn {
 namespace {
+
+/// What a step takes beside its tensors, an allowance: code that is loaded as it first runs, samples, messages; and
+/// each thread: panels of linear layers (kernels/linear), sums of batch norms, more of its stack.
+constexpr Bytes of_running{4 << 20}, of_thread{1 << 20};
 
 /// Sets `values` to those from number `first` on, in PyTorch's order.
 using Fill = std::function<void(std::span<float> values, std::size_t first)>;
@@ -30,15 +35,21 @@ dnnl::memory rows_of(const Tensor& tensor, const dnnl::engine& engine, Dim begin
     return {tensor.desc().submemory_desc(dims, from), engine, tensor.memory.get_data_handle()};
 }
 
-/// Fills the tensors, which have these dimensions in any layouts and precisions, some rows of the first dimension at a
-/// time: a copy of the largest weights would be as large as the rest of a network.
-void fill_by_rows(const Program& program, const Dims& dims, const std::vector<Tensor>& tensors, const Fill& fill)
+/// The number of values of a row of the first dimension, and how many rows are filled at a time.
+std::pair<std::size_t, Dim> rows_at_a_time(const Dims& dims)
 {
     constexpr std::size_t piece = std::size_t{1} << 20;  // values: 4 MiB
     constexpr Dim block = 64;                            // oneDNN's blocks along a dimension divide it
     const auto row =
         static_cast<std::size_t>(std::accumulate(dims.begin() + 1, dims.end(), Dim{1}, std::multiplies<>()));
-    const Dim most = (static_cast<Dim>(piece / row) / block + 1) * block;
+    return {row, std::min(dims[0], (static_cast<Dim>(piece / row) / block + 1) * block)};
+}
+
+/// Fills the tensors, which have these dimensions in any layouts and precisions, some rows of the first dimension at a
+/// time: a copy of the largest weights would be as large as the rest of a network.
+void fill_by_rows(const Program& program, const Dims& dims, const std::vector<Tensor>& tensors, const Fill& fill)
+{
+    const auto [row, most] = rows_at_a_time(dims);
     std::vector<float> values;
     for (Dim begin = 0; begin < dims[0]; begin += most) {
         Dims some = dims;
@@ -113,7 +124,21 @@ Network::Network(const model::Graph& graph, const Settings& settings)
     algorithms_ = list.algorithms;
     std::vector<Tensor> caches;
     for (const ir::Tensor& cache : list.caches) caches.push_back(binding.read(cache));
-    program_.place("training " + graph.name() + " at batch " + std::to_string(settings_.batch));
+    const std::string what = "training " + graph.name() + " at batch " + std::to_string(settings_.batch);
+    const std::size_t shared = settings_.ranks == nullptr ? 0 : parallel::pack(gradient_sizes(), 0).count;
+    std::size_t filled = 0;  // values at a time; the allocator may keep their memory
+    const auto is_filled = [&](const Dims& dims) {
+        const auto [row, most] = rows_at_a_time(dims);
+        filled = std::max(filled, row * static_cast<std::size_t>(most));
+    };
+    for (const Trained& trained : trained_) is_filled(trained.dims);
+    for (const Tensor& cache : caches) is_filled(dims_of(cache.desc()));
+    memory_ = {.held = resident_memory(),
+               .taken = Bytes{static_cast<double>(program_.lay_out() + (shared + filled) * sizeof(float))} +
+                        settings_.images + of_running + of_thread * settings_.threads,
+               .ranks = settings_.ranks_here};
+    if (settings_.share().rank == 0) memory_.require(what);
+    program_.place(what);
 
     for (const Trained& trained : trained_) touch(trained);
     for (const Running& statistics : running_) {

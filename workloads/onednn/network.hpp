@@ -50,6 +50,8 @@ class Network {
     const std::map<std::string, int, std::less<>>& algorithms() const { return algorithms_; }
     /// The size of the arena, which holds everything but the images.
     Bytes memory() const { return {static_cast<double>(program_.arena_bytes())}; }
+    /// Of this and all ranks here, with the program itself.
+    const engine::StepMemory& step_memory() const { return memory_; }
 
     /// In the order of PyTorch's named_parameters().
     const std::vector<model::Parameter>& parameters() const { return parameters_; }
@@ -65,6 +67,7 @@ class Network {
     std::size_t labels_;  ///< of a batch
     std::vector<model::Parameter> parameters_;
     StepState state_;
+    engine::StepMemory memory_;
     Program program_;
     Tensor images_;
     std::vector<Trained> trained_;

@@ -5,12 +5,21 @@
 #include <thread>
 
 namespace roof::onednn {
+namespace {
+
+Settings with_images(Settings settings, const std::string& data, const model::Graph& graph)
+{
+    settings.images = data::bytes_of_source(data, settings.batch, data::Form::of(graph), settings.share());
+    return settings;
+}
+
+}  // namespace
 
 Step::Step(const model::Graph& graph, const Settings& settings, const std::string& data, int workers,
            const parallel::Place& place)
     : engine::Step(graph, settings),
       threads_(settings.ranks == nullptr ? PinnedThreads(settings.threads) : PinnedThreads(place, settings.threads)),
-      network_(graph, settings),
+      network_(graph, with_images(settings, data, graph)),
       source_(threads_.starting_free_threads([&] {
           return data::open_source(data, settings.batch, data::Form::of(graph), workers, engine::data_seed,
                                    settings.share());

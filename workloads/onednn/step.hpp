@@ -25,7 +25,7 @@ class Step : public engine::Step {
 
   private:
     std::vector<TimedPart> own_parts() const override { return network_.parts(); }
-    Bytes own_memory() const override { return network_.memory(); }
+    Bytes own_memory() const override { return network_.step_memory().whole() / network_.step_memory().ranks; }
     const std::map<std::string, int, std::less<>>& algorithms() const override { return network_.algorithms(); }
     data::SourceFacts facts() const override { return source_.facts(); }
     double train(Trace& trace) override;

@@ -25,23 +25,23 @@ struct GroupFiles {
     std::string limit, usage, idle_files;
 };
 
-double left_of(const std::filesystem::path& group, const GroupFiles& files)
+double left_of(const std::filesystem::path& group, const GroupFiles& files, double held)
 {
     const std::optional<double> limit = first_number(group / files.limit);
     if (!limit) return unlimited;
     const double idle = number_after(group / "memory.stat", files.idle_files).value_or(0);
-    return std::max(0.0, *limit - first_number(group / files.usage).value_or(0) + idle);
+    return std::max(0.0, *limit - std::max(held, first_number(group / files.usage).value_or(0) - idle));
 }
 
 /// Limits of parent groups apply, too.
-double left_of_groups(const std::filesystem::path& system)
+double left_of_groups(const std::filesystem::path& system, double held)
 {
     const GroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
     const GroupFiles version_2{"memory.max", "memory.current", "inactive_file"};
     double left = unlimited;
     for (const auto& [controller, files] : {std::pair{"memory", version_1}, std::pair{"", version_2}})
         for (const std::filesystem::path& group : control_groups(controller, system))
-            left = std::min(left, left_of(group, files));
+            left = std::min(left, left_of(group, files, held));
     return left;
 }
 
@@ -100,10 +100,16 @@ std::vector<std::filesystem::path> control_groups(const std::string& controller,
     return {};
 }
 
-Bytes available_memory(const std::filesystem::path& system)
+Bytes available_memory(const std::filesystem::path& system, Bytes held)
 {
     const std::optional<double> kibibytes = number_after(system / "proc/meminfo", "MemAvailable:");
-    return {std::min({kibibytes ? *kibibytes * 1024 : unlimited, left_of_groups(system), left_of_addresses(system)})};
+    return {std::min(
+        {kibibytes ? *kibibytes * 1024 : unlimited, left_of_groups(system, held.value), left_of_addresses(system)})};
+}
+
+Bytes resident_memory(const std::filesystem::path& system)
+{
+    return {1024 * number_after(system / "proc/self/status", "VmRSS:").value_or(0)};
 }
 
 std::map<std::filesystem::path, GroupPeriods> group_periods(const std::filesystem::path& system)

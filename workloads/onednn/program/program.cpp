@@ -106,9 +106,15 @@ void Program::reorder(const Tensor& from, const Tensor& to)
            {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
 
-void Program::place(const std::string& what_for)
+std::size_t Program::lay_out()
 {
     bytes_ = plan().lay_out();
+    return in_huge_pages(bytes_);
+}
+
+void Program::place(const std::string& what_for)
+{
+    if (bytes_ == 0) lay_out();
     arena_ = Buffer(bytes_, what_for);
     for (const Tensor& tensor : tensors_) tensor.memory.set_data_handle(arena_.data() + plan().offset(tensor.block));
     tensors_.clear();

@@ -65,7 +65,9 @@ class Program : public engine::Program<std::function<void()>> {
     /// Copies `from` to `to`, in any layouts and precisions.
     void reorder(const Tensor& from, const Tensor& to);
 
-    /// Plans and allocates the memory. Throws OutOfMemory, naming `what_for`. Nothing may be appended afterwards.
+    /// Plans the memory and returns its bytes, which are whole huge pages. Nothing may be appended afterwards.
+    std::size_t lay_out();
+    /// Plans, unless that is done, and allocates the memory. Throws OutOfMemory, naming `what_for`.
     void place(const std::string& what_for);
     /// Sets every byte to `value`, for trials that only measure time.
     void fill(std::byte value);
