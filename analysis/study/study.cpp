@@ -238,11 +238,15 @@ RecordedFolder recorded_folder(const Study& study)
     return {study.results.folder, study.record_damage};
 }
 
+const KernelRules& rules_of(const Study& study)
+{
+    return study.kernel_rules ? *study.kernel_rules : built_in_kernel_rules();
+}
+
 const RecordedKernels& kernels_of(const Study& study)
 {
-    return kept(study.recording.kernels, [&] {
-        return read_kernels(recorded_folder(study), study.kernel_rules, layer_kinds(study.results.rows));
-    });
+    return kept(study.recording.kernels,
+                [&] { return read_kernels(recorded_folder(study), rules_of(study), layer_kinds(study.results.rows)); });
 }
 
 const std::vector<CallTotal>& calls_of(const Study& study)

@@ -40,7 +40,7 @@ struct Study {
     std::string predictions_fingerprint{};
     std::vector<MachineSheet> sheets{};  ///< data sheets of devices; filled in by the caller
     RecordDamage record_damage{};        ///< of the recorded files; results.damage names it too
-    KernelRules kernel_rules = built_in_kernel_rules();
+    std::optional<KernelRules> kernel_rules{};  ///< instead of the built-in ones
     std::string left_out{};  ///< that steps were left out, and which are left (thin_steps); empty for a whole study
     const Study* baseline = nullptr;  ///< an earlier study to show changes from; filled in by the caller
     std::span<const Study> beside{};  ///< all studies of the same report; filled in by the caller
@@ -80,6 +80,9 @@ std::string calibration_warning(const Study& study);
 
 /// The recorded files of the run, without the rows that damage leaves out.
 RecordedFolder recorded_folder(const Study& study);
+
+/// Read when they are first asked for.
+const KernelRules& rules_of(const Study& study);
 
 // Totals of recordings; empty without the file. Set the kernel rules before the first use.
 const RecordedKernels& kernels_of(const Study& study);
