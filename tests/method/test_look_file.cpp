@@ -68,7 +68,7 @@ struct Home {
     {
         const Looks looks = looks_at(home / name, machine);
         Ceiling ceiling = load_at(looks.seen.empty() ? 1 : looks.seen.back().ceiling.rate.low.value);
-        judge_by_looks(looks.seen, ceiling);
+        judge_by_looks(looks.seen, {&ceiling, 1});
         return ceiling;
     }
     fs::path file() const { return looks_file_of(home, machine_at()); }

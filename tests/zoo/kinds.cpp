@@ -73,6 +73,7 @@ constexpr std::array kinds{
     Kind{.name = "clock rises after rest", .half = design, .edges = Edges::ramp, .ramps_clock = true},
     Kind{.name = "siblings reported as cores", .half = design, .cores = Cores::hidden_siblings},
     Kind{.name = "bus two thirds, spells", .half = design, .source = Source::bus, .duty = two_thirds, .burst = spells},
+    Kind{.name = "migration", .half = design, .edges = Edges::mixed, .change = Change::migration},
 
     Kind{"quiet lead, guide off", judging, Edges::lead, Source::none, none, none, Clocks::fixed, Reports::missing,
          Guide::off},
@@ -109,7 +110,13 @@ constexpr std::array kinds{
          Reports::right, Guide::none, Cores::siblings},
     Kind{"sibling and bus much, beats", judging, Edges::lead, Source::sibling_and_bus, much, beats, Clocks::fixed,
          Reports::right, Guide::low},
-    Kind{.name = "migration", .half = judging, .edges = Edges::mixed, .change = Change::migration},
+    Kind{.name = "migration beside a bus",
+         .half = judging,
+         .edges = Edges::lead,
+         .source = Source::bus,
+         .duty = little,
+         .burst = beats,
+         .change = Change::migration},
     Kind{.name = "turbo", .half = judging, .edges = Edges::lead, .reports = Reports::missing, .change = Change::turbo},
     Kind{.name = "square wave",
          .half = judging,
@@ -172,7 +179,9 @@ constexpr std::array moved{
     Moved{"sibling half, any length, clock steps", "sibling half, spells, clock steps",
           "89.7% of steady arithmetic held the truth: without evidence the clock counted as constant"},
     Moved{"memory throttled", "memory throttled beside a bus",
-          "11% of far ceilings were steady and wrong: looks agreed with a rate that later rounds had lost"}};
+          "11% of far ceilings were steady and wrong: looks agreed with a rate that later rounds had lost"},
+    Moved{"migration", "migration beside a bus",
+          "16.7% of a group was steady and wrong: ceilings closed before their level changed told nothing of it"}};
 
 }  // namespace
 

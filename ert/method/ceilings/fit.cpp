@@ -355,7 +355,7 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine,
     Ceilings ceilings{
         ceilings_of(points, levels), with_most_threads(levels), levels, unmeasured_in(points, machine), {}};
     if (rows.empty()) ceilings.all = newest_of(seen);
-    for (Ceiling& ceiling : ceilings.all) judge_by_looks(seen, ceiling);
+    judge_by_looks(seen, ceilings.all);
     refuse_disorder(ceilings);
     return ceilings;
 }

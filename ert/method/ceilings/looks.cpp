@@ -1,10 +1,15 @@
 #include "ert/method/ceilings/looks.hpp"
 
 #include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/level.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <ranges>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -15,9 +20,10 @@ namespace {
 constexpr double reach_in_tolerances = 1.5;
 constexpr double agreeing_share = 0.45;  ///< share from which two times are enough
 
+constexpr double luck_of_rounds = 0.2;      ///< within which three quarters of the rounds lie that differ by themselves
 constexpr double least_half_width = 0.001;  ///< what other sets, loops and readings would add is in no round
 
-enum class Lies { in, faster, just_below, slower, disturbed, unknown };
+enum class Lies { in, faster, just_below, disturbed_in, slower, disturbed, unknown };
 
 /// Where most samples of the round lie, for a window around `centre`. `unknown`: without values.
 Lies where_lies(const Round& round, double centre, double reach, bool per_clock)
@@ -40,14 +46,27 @@ Lies where_lies(const Round& round, double centre, double reach, bool per_clock)
     if (inside + faster == 0 && spread_of(values).median >= centre * (1 - 2 * reach)) return Lies::just_below;
     if (inside + faster < 2 || 2 * (inside + faster) < values.size())
         return 2 * undisturbed < values.size() ? Lies::disturbed : Lies::slower;
-    if (2 * undisturbed_inside < inside) return Lies::disturbed;
+    if (2 * undisturbed_inside < inside) return Lies::disturbed_in;
     return inside < 2 ? Lies::faster : Lies::in;
 }
 
+/// Where the rounds of the looks at one time lie.
+using Places = std::map<double, std::vector<Lies>>;
+
+/// 1 where a round is fast, -1 where it is slow; 0 where it shows neither, or the monitor saw why it is slow.
+int speed_of(Lies place)
+{
+    return place < Lies::slower ? 1 : place == Lies::slower ? -1 : 0;
+}
+
+/// What the rounds of a level's ceilings show together, by time of the look: how many more are fast than slow in the
+/// first round, the second, …. Events and neighbours meet a level, not one loop.
+using LevelRounds = std::map<double, std::vector<int>>;
+
 /// Whether rounds at the end are slower, and more of them in a row than were ever followed by fast ones. What only the
-/// rest between two looks ended does not count, unless it was a whole look. `looks`: where the rounds of each lie, in
-/// order of time.
-bool is_lost(const std::map<double, std::vector<Lies>>& looks)
+/// rest between two looks ended does not count, unless it was a whole look. After the last round of a look that of two
+/// more ceilings of the level counts.
+bool is_lost(const Places& looks, const LevelRounds& level)
 {
     std::size_t slower = 0;
     std::size_t longest = 0;
@@ -55,13 +74,15 @@ bool is_lost(const std::map<double, std::vector<Lies>>& looks)
     for (const auto& [time, places] : looks) {
         bool has_fast = false;
         for (const Lies place : places) {
-            const bool is_fast = place == Lies::in || place == Lies::faster;
-            if (is_fast && !has_rested) longest = std::max(longest, slower);
-            if (is_fast) slower = 0;
+            const bool keeps = place == Lies::in || place == Lies::faster;
+            if (keeps && !has_rested) longest = std::max(longest, slower);
+            if (keeps) slower = 0;
             if (place == Lies::slower) ++slower;
-            if (is_fast || place == Lies::slower) has_rested = false;
-            has_fast = has_fast || is_fast;
+            if (keeps || place == Lies::slower) has_rested = false;
+            has_fast = has_fast || keeps;
         }
+        if (const auto votes = level.find(time); votes != level.end())
+            for (std::size_t i = places.size(); i < votes->second.size(); ++i) slower += votes->second[i] < -1 ? 1 : 0;
         has_rested = has_fast;
     }
     return slower > longest;
@@ -89,39 +110,104 @@ SustainedRate as_bound(SustainedRate rate)
     return rate;
 }
 
-}  // namespace
-
-SeenRate rate_over_looks(std::span<const Look> looks, double tolerance)
+/// The median of rounds that agree on no rate but lie near each other, up to where the fastest samples agree. Empty for
+/// others.
+std::optional<Spread> median_round(const std::vector<Round>& rounds, double centre, double tolerance)
 {
-    const bool has_now = std::ranges::any_of(looks, &Look::is_of_now);
-    Estimate<Hertz> clock;  // of the newest look that has one
+    std::vector<double> rates;
+    for (const Round& round : rounds) {
+        std::vector<double> undisturbed;
+        for (const RateSample& sample : round)
+            if (!sample.left_out && !sample.disturbed) undisturbed.push_back(sample.rate);
+        if (undisturbed.size() >= 2) rates.push_back(spread_of(undisturbed).median);
+    }
+    if (std::ssize(rates) < min_rounds) return {};
+    std::ranges::sort(rates);
+    const Spread spread = spread_of(rates);
+    const auto agree =
+        std::ranges::count_if(rates, [&](double rate) { return std::abs(rate / spread.median - 1) <= tolerance; });
+    const double third = rates[rates.size() - min_rounds];
+    constexpr double near = 1 - luck_of_rounds;
+    if (10 * agree > 9 * std::ssize(rates) || rates[(rates.size() - 1) / 4] < near * third || third < near * centre)
+        return {};
+    return Spread{spread.median, spread.low, std::max(spread.high, centre)};
+}
+
+/// The rounds of all looks beside the fastest rate on which samples of the present state agree.
+struct Compared {
+    bool has_now = false;
+    Estimate<Hertz> clock{};  ///< of the newest look that has one
+    std::vector<Round> all{};
+    SustainedRate whole{};                  ///< of `all`
+    std::vector<std::vector<Lies>> lies{};  ///< of the rounds of each look
+    Places places{};                        ///< of the looks that count
+    bool counts(const Look& look) const { return look.is_of_now == has_now; }
+};
+
+Compared compared(std::span<const Look> looks, double tolerance)
+{
+    Compared result{std::ranges::any_of(looks, &Look::is_of_now)};
     double newest = 0;
     for (const Look& look : looks) {
+        if (result.counts(look)) result.all.insert(result.all.end(), look.rounds.begin(), look.rounds.end());
         if (look.clock.median.value <= 0 || look.time.value < newest) continue;
-        clock = look.clock;
+        result.clock = look.clock;
         newest = look.time.value;
     }
-    const bool per_clock = clock.median.value > 0;
-    std::vector<Round> all;
-    for (const Look& look : looks)
-        if (look.is_of_now == has_now) all.insert(all.end(), look.rounds.begin(), look.rounds.end());
-    const SustainedRate whole = sustained_rate(all, tolerance, clock);
-    if (whole.rate.n == 0) return {};
-    const double centre = per_clock ? whole.centre / clock.median.value : whole.centre;
-    const double reach = reach_in_tolerances * tolerance;
+    const bool per_clock = result.clock.median.value > 0;
+    result.whole = sustained_rate(result.all, tolerance, result.clock);
+    if (result.whole.rate.n == 0) return result;
+    const double centre = result.whole.centre / (per_clock ? result.clock.median.value : 1);
+    for (const Look& look : looks) {
+        std::vector<Lies>& lies = result.lies.emplace_back();
+        for (const Round& round : look.rounds)
+            lies.push_back(where_lies(round, centre, reach_in_tolerances * tolerance, per_clock));
+        if (!result.counts(look)) continue;
+        std::vector<Lies>& places = result.places[look.time.value];
+        places.insert(places.end(), lies.begin(), lies.end());
+    }
+    return result;
+}
 
+/// Adds the rounds of a ceiling that was seen at two rates to those of its level.
+void add_votes(const Places& places, LevelRounds& level)
+{
+    std::set<int> speeds;
+    for (const auto& [time, lie] : places) std::ranges::transform(lie, std::inserter(speeds, speeds.end()), speed_of);
+    if (!speeds.contains(1) || !speeds.contains(-1)) return;
+    for (const auto& [time, lie] : places) {
+        std::vector<int>& votes = level[time];
+        votes.resize(std::max(votes.size(), lie.size()));
+        for (std::size_t i = 0; i < lie.size(); ++i) votes[i] += speed_of(lie[i]);
+    }
+}
+
+/// Whether the rounds are slow where their level was, and fast where it was.
+bool goes_with(const LevelRounds& level, const Places& places)
+{
+    int agree = 0;
+    for (const auto& [time, lie] : places)
+        if (const auto votes = level.find(time); votes != level.end())
+            for (std::size_t i = 0; i < std::min(lie.size(), votes->second.size()); ++i)
+                agree += votes->second[i] * speed_of(lie[i]);
+    return agree >= 0;
+}
+
+SeenRate rate_over(std::span<const Look> looks, const Compared& all, double tolerance, const LevelRounds& level)
+{
+    const auto& [has_now, clock, rounds, whole, lies, places] = all;
+    if (whole.rate.n == 0) return {};
     std::vector<Round> kept;
     std::vector<double> times;
     std::vector<const Look*> agreeing;
-    std::map<double, std::vector<Lies>> places;
-    for (const Look& look : looks) {
+    for (std::size_t k = 0; k < looks.size(); ++k) {
+        const Look& look = looks[k];
         bool agrees = false;
-        for (const Round& round : look.rounds) {
-            const Lies place = where_lies(round, centre, reach, per_clock);
+        for (std::size_t i = 0; i < look.rounds.size(); ++i) {
+            const Lies place = lies[k][i];
             agrees = agrees || place == Lies::in;
-            if (look.is_of_now != has_now) continue;
-            places[look.time.value].push_back(place);
-            if (place != Lies::slower && place != Lies::disturbed) kept.push_back(round);
+            if (all.counts(look) && (place < Lies::disturbed_in || place == Lies::unknown))
+                kept.push_back(look.rounds[i]);
         }
         if (!agrees) continue;
         times.push_back(look.time.value);
@@ -139,19 +225,27 @@ SeenRate rate_over_looks(std::span<const Look> looks, double tolerance)
         for (const Look* const look : agreeing) alone.push_back(sustained_rate(look->rounds, tolerance, look->clock));
         seen.sustained = *std::ranges::max_element(alone, {}, worth);
     }
+    const bool is_per_clock = clock.median.value > 0;
     // A lower bound needs no clock.
-    if (per_clock && seen.sustained.steadiness == Steadiness::at_least)
+    if (is_per_clock && seen.sustained.steadiness == Steadiness::at_least)
         seen.sustained = as_bound(sustained_rate(kept, tolerance));
-    // Rounds that differ by themselves are no bound: the fastest of them are lucky.
+    // Rounds that differ by themselves prove no bound: the truth is the median over fresh processes, and the fastest of
+    // them are lucky.
+    if (seen.sustained.steadiness == Steadiness::at_least && !is_per_clock)
+        if (const auto spread = median_round(rounds, whole.centre, tolerance)) {
+            seen.sustained.rate = {{spread->median}, {spread->low}, {spread->high}, whole.rate.n, 0};
+            seen.sustained.steadiness = Steadiness::rounds_disagree;
+            seen.sustained.differ = true;
+        }
     if (seen.sustained.steadiness == Steadiness::at_least && whole.differ) seen.sustained = whole;
     if (seen.sustained.steadiness != Steadiness::steady) return seen;
-    const int needed = static_cast<double>(kept.size()) >= agreeing_share * static_cast<double>(all.size()) ? 2 : 3;
-    if (has_now && is_lost(places)) {
+    const int needed = static_cast<double>(kept.size()) >= agreeing_share * static_cast<double>(rounds.size()) ? 2 : 3;
+    if (has_now && is_lost(places, level)) {
         seen.sustained = as_bound(seen.sustained);
         seen.sustained.steadiness = Steadiness::changed;
     } else if (seen.times == 1 || !has_now)
         seen.sustained.steadiness = Steadiness::seen_once;
-    else if (seen.times < needed)
+    else if (seen.times < needed || !goes_with(level, places))
         seen.sustained = as_bound(seen.sustained);
     else {
         Rate& rate = seen.sustained.rate;
@@ -159,6 +253,18 @@ SeenRate rate_over_looks(std::span<const Look> looks, double tolerance)
         rate.high = std::max(rate.high, rate.median * (1 + least_half_width));
     }
     return seen;
+}
+
+auto key_of(const Ceiling& c)
+{
+    return std::tie(c.kind, c.device, c.level, c.operation, c.precision, c.isa, c.condition, c.threads);
+}
+
+}  // namespace
+
+SeenRate rate_over_looks(std::span<const Look> looks, double tolerance)
+{
+    return rate_over(looks, compared(looks, tolerance), tolerance, {});
 }
 
 void take_rate(const SustainedRate& sustained, Ceiling& ceiling)
@@ -181,45 +287,53 @@ void take_rate(const SustainedRate& sustained, Ceiling& ceiling)
 
 bool is_same_ceiling(const Ceiling& a, const Ceiling& b)
 {
-    const auto key = [](const Ceiling& c) {
-        return std::tie(c.kind, c.device, c.level, c.operation, c.precision, c.isa, c.condition, c.threads);
-    };
-    return key(a) == key(b);
+    return key_of(a) == key_of(b);
 }
 
-void judge_by_looks(std::span<const SeenCeiling> seen, Ceiling& ceiling)
+void judge_by_looks(std::span<const SeenCeiling> seen, std::span<Ceiling> ceilings)
 {
-    std::vector<Look> looks;
-    Quantity<0, 0, -1> bound{};
+    struct Seen {
+        const Ceiling* ceiling = nullptr;
+        std::vector<Look> looks{};
+        Compared rounds{};
+    };
+    std::map<decltype(key_of(ceilings[0])), Seen> all;
     for (const SeenCeiling& one : seen) {
         const Ceiling& then = one.ceiling;
-        if (!is_same_ceiling(then, ceiling)) continue;
-        if (one.is_of_now) bound = std::max(bound, then.rate.low);
-        looks.push_back({{static_cast<double>(one.time)},
-                         one.is_of_now,
-                         then.samples,
-                         then.per_clock_compared ? then.clock : Estimate<Hertz>{}});
+        Seen& of = all[key_of(then)];
+        of.ceiling = &then;
+        of.looks.push_back({{static_cast<double>(one.time)},
+                            one.is_of_now,
+                            then.samples,
+                            then.per_clock_compared ? then.clock : Estimate<Hertz>{}});
     }
-    if (looks.empty()) return;
-    SeenRate together = rate_over_looks(looks, tolerance_of(ceiling.level));
-    // What one look showed stays possible.
-    if (Rate& rate = together.sustained.rate; together.sustained.steadiness == Steadiness::at_least && rate.n > 0)
-        rate = {std::max(rate.low, bound), std::max(rate.low, bound), std::max(rate.high, bound), rate.n, 0};
-    ceiling.times = together.times;
-    ceiling.over = together.over;
-    // Of a GPU, whose own clock differs by rounds, the rate may be that over all rounds.
-    const bool is_own = (looks.size() == 1 && ceiling.rate.n > 0) || together.sustained.rate.n == 0 ||
-                        (kind_of_device(ceiling.device) == "gpu" &&
-                         (together.sustained.differ || together.sustained.rounds < min_rounds));
-    if (!is_own) {
-        ceiling.alone = {ceiling.rate, {}, {}, 0, ceiling.steadiness, ceiling.rounds};
-        take_rate(together.sustained, ceiling);
-        if (ceiling.steadiness != Steadiness::changed)
-            ceiling.change.clear();
-        else if (ceiling.change.empty())
-            ceiling.change = "changed: the last rounds are slower";
-    } else if (ceiling.steadiness == Steadiness::steady)
-        ceiling.steadiness = Steadiness::seen_once;
+    const auto level_of = [](const Ceiling& c) { return std::tie(c.device, c.level); };
+    std::map<decltype(level_of(ceilings[0])), LevelRounds> levels;
+    for (auto& [key, of] : all) {
+        of.rounds = compared(of.looks, tolerance_of(of.ceiling->level));
+        if (!level_traits(of.ceiling->level).is_near_core) add_votes(of.rounds.places, levels[level_of(*of.ceiling)]);
+    }
+    for (Ceiling& ceiling : ceilings) {
+        const auto found = all.find(key_of(ceiling));
+        if (found == all.end()) continue;
+        const auto& [then, looks, rounds] = found->second;
+        SeenRate together = rate_over(looks, rounds, tolerance_of(ceiling.level), levels[level_of(*then)]);
+        ceiling.times = together.times;
+        ceiling.over = together.over;
+        // Of a GPU, whose own clock differs by rounds, the rate may be that over all rounds.
+        const bool is_own = (looks.size() == 1 && ceiling.rate.n > 0) || together.sustained.rate.n == 0 ||
+                            (kind_of_device(ceiling.device) == "gpu" &&
+                             (together.sustained.differ || together.sustained.rounds < min_rounds));
+        if (!is_own) {
+            ceiling.alone = {ceiling.rate, {}, {}, 0, ceiling.steadiness, ceiling.rounds};
+            take_rate(together.sustained, ceiling);
+            if (ceiling.steadiness != Steadiness::changed)
+                ceiling.change.clear();
+            else if (ceiling.change.empty())
+                ceiling.change = "changed: the last rounds are slower";
+        } else if (ceiling.steadiness == Steadiness::steady)
+            ceiling.steadiness = Steadiness::seen_once;
+    }
 }
 
 std::vector<Ceiling> newest_of(std::span<const SeenCeiling> seen)
