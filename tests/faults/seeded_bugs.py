@@ -122,7 +122,7 @@ def sites_of_cpp(chance, text):
         if re.match(r"\s+(?!return|throw|else|if|for|while|do|case|using|delete|co_|const |auto )[A-Za-z_][\w.:>\-\[\]*]*\(.*\);$", line) or \
            re.match(r"\s+[A-Za-z_][\w.\->\[\]]* (\+=|-=|=) .+;$", line):
             if parts(code[:-1], []) is not None and not re.match(r"\w+\(.*\)\s*:", code):
-                sites.append((number, re.match(r"\s+", line).group(0) + "if (!roof::planted(NUMBER)) " + code))
+                sites.append((number, re.match(r"\s+", line).group(0) + "{ if (!roof::planted(NUMBER)) " + code + " }"))  # an else may follow
             continue
     return sites
 

@@ -137,6 +137,15 @@ class Folders(unittest.TestCase):
             self.assertEqual(0 if name.endswith(".yaml") else 1, done.returncode, (name, done.stderr))
             self.assertRegex(done.stderr, "zz' measured nothing" if name.endswith(".yaml") else "roof: damaged: .*zz/.*; 'zz' was passed over")
 
+    def test_nothing_is_appended_where_the_rows_were_lost(self):
+        run = self.sweep("steps", "run")
+        (run / "measurements.csv").unlink()
+        before = {file.name: file.read_bytes() for file in run.iterdir()}
+        done = self.roof("sweep", "steps.yaml", "--out", "run")
+        self.assertEqual(2, done.returncode, done.stdout)
+        self.assertIn("damaged, so nothing is appended: run/measurements.csv: it is missing", done.stderr)
+        self.assertEqual(before, {file.name: file.read_bytes() for file in run.iterdir()})
+
     def test_a_folder_that_has_not_ended_is_named_by_each_command(self):
         run, cal = self.sweep("steps", "run"), self.sweep("roofs", "cal")
         for folder in (run, cal):

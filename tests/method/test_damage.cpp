@@ -324,6 +324,17 @@ TEST_CASE("a line without a row between others is named")
     CHECK_THAT(back.damage.at(0), Catch::Contains("samples.csv:2: its row is not in measurements.csv"));
 }
 
+TEST_CASE("lines of several rows that are missing at the end are no rest of a killed run")
+{
+    const Damaged folder;
+    std::filesystem::remove(folder.run / "checksums.csv");
+    folder.change("measurements.csv", [](std::string& text) { text = line_of(text, 1) + line_of(text, 2); });
+    CHECK(read_results(folder.run).damage.empty());  // of one row
+    folder.change("measurements.csv", [](std::string& text) { text = line_of(text, 1); });
+    CHECK_THAT(read_results(folder.run).damage.at(0),
+               Catch::Contains("samples.csv:2: its row is not in measurements.csv"));
+}
+
 TEST_CASE("a folder with checksums of an older version is read with a remark")
 {
     const Damaged folder;

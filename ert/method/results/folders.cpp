@@ -153,6 +153,7 @@ Reading look_at(const fs::path& place)
             if (!results.damage.empty() &&
                 !(has_only_steps && sentence_on(place, measurements_file, results.damage).empty()))
                 look.damage = results.damage.front();
+            if (results.rows.empty()) look.why = no_rows;
         } else {
             look.damage = lost_rows(place);
             look.why = no_rows;

@@ -102,6 +102,7 @@ class Reader {
 
     void measurements()
     {
+        bytes_of_rows_ = bytes_of_rows();
         read<Measurement>(measurements_file, measurement_fields(),
                           [&](const CsvLines& lines, const std::string& id, Measurement row, std::string what) {
                               if (!says_time_known_ && row.description.starts_with("Emulated"))
@@ -248,12 +249,21 @@ class Reader {
             take(lines, lines.cells().empty() ? std::string{} : std::string(lines.cells().front()), std::move(row),
                  std::move(what));
         }
-        if (orphans_ > 0)
+        // A killed run leaves lines of one row, a run that writes meanwhile may have written more.
+        if (orphans_ > 0 && lost_rows_.size() > 1 && bytes_of_rows() == bytes_of_rows_)
+            damage_.add(first_orphan_ + ": its row is not in measurements.csv");
+        else if (orphans_ > 0)
             results_.remarks.push_back(
                 fmt::format("{}: {} at its end, of a row that is not in measurements.csv: its run was killed or "
                             "still writes it",
                             fs::path(lines.name()).filename().string(),
                             orphans_ == 1 ? "1 line" : fmt::format("{} lines", orphans_)));
+    }
+
+    std::uintmax_t bytes_of_rows() const
+    {
+        std::error_code none;
+        return fs::file_size(results_.folder / measurements_file, none);
     }
 
     void prove(Measurement& row, const Proof& proof)
@@ -296,8 +306,9 @@ class Reader {
         if (place == nullptr) {
             if (!what.empty()) {
                 damage_.add(where_ + ": " + what);
-            } else if (orphans_++ == 0) {
-                first_orphan_ = where_;
+            } else {
+                if (orphans_++ == 0) first_orphan_ = where_;
+                lost_rows_.insert(id);
             }
             return nullptr;
         }
@@ -329,6 +340,8 @@ class Reader {
     std::string where_;         ///< "file:line" of the line that is read
     std::size_t orphans_ = 0;   ///< lines just read whose row is missing
     std::string first_orphan_;  ///< the place of the first of them
+    std::set<std::string> lost_rows_;   ///< the ids of all such rows
+    std::uintmax_t bytes_of_rows_ = 0;  ///< of measurements.csv when it was read
 };
 
 /// With its own name as the last one, which "run/" and "." do not have.

@@ -271,6 +271,8 @@ void RunDirectory::read_back()
                 fmt::format("the folder is damaged, so nothing is appended: {}; `roof check {}` tells more",
                             results.damage.front(), folder_.string()));
         rows_ = std::move(results.rows);
+    } else if (const SealCheck check = check_seal(folder_); !check.lost.empty()) {
+        throw InputError("the folder is damaged, so nothing is appended: " + check.lost.front());
     }
     for (const Measurement& row : rows_) done_.insert(row.id());
     move_unfinished_tails(folder_, done_);
