@@ -28,6 +28,9 @@ SOURCES = {
     "analysis/table": (["table"], ["test_analysis"]),
     "workloads/model": (["config", "onnx_fold", "onnx_node", "onnx_tensors", "onnx_values"], ["test_model"]),
 }
+#: Their sources that are run first of a large program.
+FIRST = {"test_method": ["damage", "results", "headers_and_runs", "folder_without_rows", "locks", "look_file", "looks", "sustain"],
+         "test_analysis": ["digest", "table", "sinks"]}
 HELPERS = ["fake_roof", "inject", "record_writes", "accidents"]
 PACKAGE = "tools/python/roof"
 PYTHON = {"": ["folder", "configs"], "fleet": ["digests", "folders", "nodes"], "onnx_reading": ["nodes", "values", "walk", "folding"],
@@ -265,7 +268,10 @@ class Bugs:
     def runs(self, number):
         """The commands that should notice a bug, in their order, with a name each."""
         if number < len(self.cpp):
-            for program in dict.fromkeys([*self.tests_of(self.cpp[number][0]), *self.programs]):
+            own = self.tests_of(self.cpp[number][0])
+            for program in filter(FIRST.get, own):
+                yield f"part of {program}", [self.build / "bin" / program, "-a", "-#", ",".join(f"[#test_{name}]" for name in FIRST[program])]
+            for program in dict.fromkeys([*own, *self.programs]):
                 yield program, [self.build / "bin" / program, "-a"]
             yield "tests of files", self.ctest(OF_FILES)
             return
