@@ -143,11 +143,9 @@ class Drawing {
     const order = this.figure.marks.filter((mark) => this.isDrawn(mark))
                       .sort((a, b) => below(b) - below(a) || b.radius - a.radius);
     const parts = order.map((mark) => this.mark(mark));
-    const {left, right, top, bottom} = this.edges;
-    for (const {at: [x, y], count} of this.arrows.filter((one) => one.count > 1)) {
-      const at = [clamp(x, left + 12, right - 26), clamp(y, top + 20, bottom - 12)];
-      this.taken.push({x: at[0] - 1, y: at[1] - 11, w: 7 * `${count}`.length + 2, h: 14});
-      parts.push(text(at, `${count}`, "tick count"));
+    for (const {at, count} of this.arrows.filter((one) => one.count > 1)) {
+      const box = {x: at[0] - 1, y: at[1] - 11, w: 7 * `${count}`.length + 2, h: 14};
+      parts.push(...this.take([box], text(at, `${count}`, "tick count")));
     }
     return parts;
   }
@@ -194,14 +192,16 @@ class Drawing {
     return parts;
   }
 
-  /// At the edge, towards the place outside; arrows near one another are counted.
+  /// At the edge, towards the place outside; arrows whose counts would be near one another are counted together.
   arrow(made, at, edge) {
     made.append(arrowHead(edge, at, [0, 0], "M0 0L-9 5V-5Z"));
-    const near = this.arrows.find((one) => apart(edge, one.at) < 26);
+    const {left, right, top, bottom} = this.edges;
+    const spot = [clamp(edge[0], left + 12, right - 26), clamp(edge[1], top + 20, bottom - 12)];
+    const near = this.arrows.find((one) => apart(spot, one.at) < 26);
     if (near)
       ++near.count;
     else
-      this.arrows.push({at: edge, count: 1});
+      this.arrows.push({at: spot, count: 1});
     this.taken.push({x: edge[0] - 12, y: edge[1] - 12, w: 24, h: 24});
   }
 
