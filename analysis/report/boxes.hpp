@@ -4,6 +4,7 @@
 #include "analysis/report/svg.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -19,6 +20,14 @@ struct Disc {
     Spot at;
     double radius;
 };
+
+/// What a mark covers: a triangle reaches farther up than down.
+inline Disc disc_of(const Mark& mark, Spot at)
+{
+    constexpr std::array reach{1.0, 1.0, 1.1745, 1.35, 1.2};  // of its shape
+    const double up = mark.shape == Shape::triangle ? 0.3375 * mark.radius : 0;
+    return {&mark, {at.x, at.y - up}, reach[static_cast<std::size_t>(mark.shape)] * mark.radius};
+}
 
 inline bool meet(const Box& a, const Box& b)
 {

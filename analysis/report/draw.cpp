@@ -2,7 +2,9 @@
 // frame is an arrow at its edge, outlines lie below points, and no text covers another.
 #include "analysis/report/boxes.hpp"
 #include "analysis/report/svg.hpp"
+#include "analysis/table/fitted_text.hpp"
 #include "analysis/table/html.hpp"
+#include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -25,18 +27,14 @@ constexpr std::array sides{4, 12, 0, 8, 2, 6, 10, 14, 3, 5, 11, 13, 1, 7, 9, 15}
 
 class Drawing {
   public:
-    Drawing(const Figure& figure, Svg& svg)
-        : top(40 + heading_line * static_cast<double>(figure.heading.size())), figure_(figure), svg_(svg)
+    Drawing(const Figure& figure, const std::vector<std::string>& heading, Svg& svg)
+        : top(40 + heading_line * static_cast<double>(heading.size())), figure_(figure), svg_(svg)
     {
+        for (std::size_t i = 0; i < heading.size(); ++i)
+            svg_.text({8, 14 + heading_line * static_cast<double>(i)}, heading[i], i == 0 ? "name" : "label");
     }
 
     const double top;
-
-    void heading()
-    {
-        for (std::size_t i = 0; i < figure_.heading.size(); ++i)
-            svg_.text({8, 14 + heading_line * static_cast<double>(i)}, figure_.heading[i], i == 0 ? "name" : "label");
-    }
 
     double right() const { return figure_.width - right_margin; }
     double bottom() const { return figure_.height - bottom_margin + top - 40; }
@@ -171,7 +169,7 @@ class Drawing {
             const bool is_told =
                 std::ranges::any_of(figure_.table, [&](const auto& row) { return row.front() == number; });
             if (!number.empty() && (figure_.table.empty() ? layers > most_numbered : !is_told)) continue;
-            const Disc disc{mark, {x(mark->x.median), y(mark->y.median)}, mark->radius};
+            const Disc disc = disc_of(*mark, {x(mark->x.median), y(mark->y.median)});
             const std::string whole = number.empty() ? mark->name : number + " " + mark->name;
             if (!(is_whole && name_around(disc, whole, true)) && !number.empty()) name_around(disc, number, false);
         }
@@ -223,8 +221,9 @@ class Drawing {
         } else {
             if (mark.whisker) whiskers(mark, at);
             svg_.shape(mark.shape, at, mark.radius);
-            taken_.push_back({at.x - mark.radius, at.y - mark.radius, 2 * mark.radius, 2 * mark.radius});
-            discs_.push_back({&mark, at, mark.radius});
+            const Disc disc = disc_of(mark, at);
+            taken_.push_back({disc.at.x - disc.radius, disc.at.y - disc.radius, 2 * disc.radius, 2 * disc.radius});
+            discs_.push_back(disc);
         }
         svg_.close();
     }
@@ -265,7 +264,7 @@ class Drawing {
     /// Along a line, above or below it, the first of these texts where it covers nothing, or at least no text and mark.
     void name_along(const Line& along, std::initializer_list<std::string> texts, std::string_view css, bool is_at_end)
     {
-        constexpr double letter = 7.7, cell = 9;
+        constexpr double letter = 7.7, cell = 11;
         const auto [from, to] = along;
         const double length = std::hypot(to.x - from.x, to.y - from.y);
         if (length < 40) return;
@@ -361,12 +360,15 @@ class Drawing {
 Svg draw(const Figure& figure, std::string_view clip)
 {
     const double width = figure.width - left - right_margin;
+    std::vector<std::string> heading;
+    for (const std::string& words : figure.heading)
+        for (const std::string& line : split(fitted_lines(words, static_cast<int>(figure.width / 7.3)), '\n'))
+            if (!line.empty()) heading.emplace_back(trim(line));
     const double legend = legend_height(figure.legend, width),
-                 down = heading_line * static_cast<double>(figure.heading.size()),
+                 down = heading_line * static_cast<double>(heading.size()),
                  table = figure.table.empty() ? 0 : table_line * static_cast<double>(figure.table.size()) + 20;
     Svg svg(figure.width, figure.height + legend + down + table, figure.title);
-    Drawing drawing(figure, svg);
-    drawing.heading();
+    Drawing drawing(figure, heading, svg);
     drawing.axes();
     svg.open_clip(clip, {left - 10, drawing.top - 10}, width + 20, drawing.bottom() - drawing.top + 20);
     drawing.rules();

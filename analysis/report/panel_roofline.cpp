@@ -2,7 +2,6 @@
 #include "analysis/report/report.hpp"
 #include "analysis/study/steps/answer.hpp"
 #include "analysis/study/steps/verdict.hpp"
-#include "analysis/table/fitted_text.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -49,19 +48,14 @@ void add_link(Figure& figure, const Placement& step)
                             .title = explain(step)});
 }
 
-/// What a picture needs that stands alone: the answer, two sentences in lines that fit, the machine and the date of its
+/// What a picture needs that stands alone: the answer, two sentences, the machine and the date of its
 /// roofs.
 std::vector<std::string> heading_of(const Study& study, const Measurement& row)
 {
-    constexpr int widest = 145;
     std::string answer = answer_sentence(study, row);
     if (const std::size_t end = answer.find(". "); end != std::string::npos) answer[end + 1] = '\n';
-    std::vector<std::string> lines;
-    for (const std::string& line : split(fitted_lines(answer, widest), '\n'))
-        if (!line.empty()) lines.emplace_back(trim(line));
-    lines.push_back(fmt::format("{}; roofs {} {}", owner_of(study.results.machine, row.device),
-                                name(study.ceilings.known()), calibration_date(study)));
-    return lines;
+    return {answer, fmt::format("{}; roofs {} {}", owner_of(study.results.machine, row.device),
+                                name(study.ceilings.known()), calibration_date(study))};
 }
 
 /// The steps, then the layers with the largest headroom, with their numbers.

@@ -104,7 +104,7 @@ void add_estimates(Figure& figure, std::span<const Target> targets, std::span<co
     constexpr std::array shapes{Shape::circle, Shape::square, Shape::triangle, Shape::diamond, Shape::cross};
     std::vector<std::string> models;
     std::map<std::pair<std::string, std::string>, Curve> curves;
-    figure.table = {{"", "", "least time", "rate", "FLOP/B", "most of it under", "of the roof above it"}};
+    figure.table = {{"", "", "least time", "rate", "FLOP/B", "bound by, of its time", "of the roof above"}};
     for (E e : estimates) {
         if (std::ranges::find(models, e.request.model) == models.end()) models.push_back(e.request.model);
         const auto target = std::ranges::find(targets, e.machine, &Target::name);
@@ -155,15 +155,19 @@ std::optional<Figure> estimates_figure(std::span<const Target> targets, std::spa
         const Ceilings drawn = drawn_ceilings(target, traits(asked.precision).name, targets.size() == 1);
         const Roofs roofs = roofs_of(drawn, target.device, asked.threads > 0 ? asked.threads : -1);
         Figure own = roofs_figure("Rooflines and steps by estimate", roofs, frame, &target.machine);
+        std::erase_if(own.roofs, [](const RoofLine& roof) { return roof.extra; });  // dashed lines are of data sheets
+        std::vector<std::string> rates;
         for (RoofLine& roof : own.roofs) {
+            rates.push_back(roof.label);
             roof.owner = target.name;
             if (targets.size() > 1) roof.label = target.name + " " + roof.label;
         }
         machines.push_back(
-            fmt::format("{}: {}, {}", target.name, target.title,
+            fmt::format("{}: {}, {}; {}", target.name, target.title,
                         target.known == Known::spec
                             ? "by data sheet (spec), dashed"
-                            : fmt::format("{}, {}", name(target.known), device_text(target.device, roofs.threads))));
+                            : fmt::format("{}, {}", name(target.known), device_text(target.device, roofs.threads)),
+                        join(rates, "; ")));
         if (!figure)
             figure = std::move(own);
         else

@@ -29,13 +29,13 @@ std::string coordinates(const std::vector<Spot>& spots)
 constexpr double swatch = 11;
 constexpr double legend_line = 18;
 
-/// Where the entries of a legend begin, from left to right in lines of this width; letters of class "tick" are about six units wide.
+/// Where the entries of a legend begin, from left to right in lines of this width; letters of class "tick" are about seven units wide.
 std::vector<Spot> legend_spots(const std::vector<LegendEntry>& entries, double width)
 {
     std::vector<Spot> spots;
     Spot next;
     for (const LegendEntry& entry : entries) {
-        const double step = swatch + 24 + 6.2 * static_cast<double>(entry.text.size());
+        const double step = swatch + 24 + 6.9 * static_cast<double>(entry.text.size());
         if (next.x > 0 && next.x + step > width) next = {0, next.y + legend_line};
         spots.push_back(next);
         next.x += step;
