@@ -246,6 +246,12 @@ TEST_CASE("the traffic of a step stands beside what each level's roof allows in 
     CHECK(holds(html, "<title>L1 to cores: 10.0 GB to 20.0 GB, analytic; 25% to 50% of what its roof allows"));
     CHECK(holds(html, "<title>L2 to L1: 1.00 GB, simulated; 25% of what its roof allows"));
     CHECK(holds(html, "<title>DRAM to L2: 100 MB to 1.00 GB, counter; at least 25% of what its roof allows"));
+    const auto width_of = [&html](const std::string& bar) {
+        const std::size_t at = html.find("<rect class=\"" + bar + "\"", html.find("L1 to cores"));
+        return std::stod(html.substr(html.find("width=", at) + 7));
+    };
+    CHECK(width_of("at-least") == Approx(0.25 * width_of("of-roof")).epsilon(1e-3));
+    CHECK(width_of("may-be") == Approx(0.5 * width_of("of-roof")).epsilon(1e-3));
     step.moved.clear();  // of one level they are not known
     CHECK(made::panel("traffic", study).empty());
 }

@@ -106,6 +106,15 @@ TEST_CASE("tables with different columns are appended by key: a cell that one la
     CHECK(to_csv(empty) == to_csv(table));
 }
 
+TEST_CASE("below a chart, columns for programs have titles, and numbers without a text have three digits")
+{
+    const DataTable table =
+        for_reading({.columns = {{"", "wall_time_s"}, {"b", "b"}}, .rows = {{{number(0.12345), number(2.5, "many")}}}});
+    CHECK(table.columns[0].title == "wall time s");
+    CHECK(table.rows[0].cells[0].text == "0.123");
+    CHECK(table.rows[0].cells[1].text == "many");
+}
+
 TEST_CASE("a cell that a spreadsheet would compute begins with an apostrophe, and no other")
 {
     const auto cell_of = [](const std::string& text) {
