@@ -32,13 +32,13 @@ double share(std::size_t part, std::size_t of)
 
 TEST_CASE("a quiet machine with sharp edges has its levels, and steady ceilings that hold the truth")
 {
-    const Tally tally = tally_of("quiet sharp", 8, 2);
+    const Tally tally = tally_of("quiet sharp", 4, 2);
     CHECK(tally.broken == 0);
-    CHECK(tally.statuses == std::map<int, std::size_t>{{0, 8}});
-    CHECK(tally.levels_right == 8);
+    CHECK(tally.statuses == std::map<int, std::size_t>{{0, 4}});
+    CHECK(tally.levels_right == 4);
     CHECK(tally.edges_right == tally.edges);
     const GroupTally all = tally.all();
-    CHECK(all.ceilings > 8 * 60);
+    CHECK(all.ceilings > 4 * 60);
     CHECK(share(all.steady, all.ceilings) >= 0.95);
     CHECK(share(all.steady_holds, all.steady) >= 0.95);
     CHECK(median_of(all.half_widths) <= 0.01);
