@@ -3,7 +3,7 @@
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/host_values.hpp"
 #include "tests/engine/layers/small_networks.hpp"
-#include "workloads/engine/layers/moments.hpp"
+#include "workloads/engine/passes/moments.hpp"
 #include "workloads/model/hashed.hpp"
 #include "workloads/model/models.hpp"
 
@@ -135,8 +135,10 @@ TEST_CASE("Statistics from moments are as precise as fp32, also where the mean i
         .running_mean = channel(),
         .running_variance = channel(),
         .channels = {channel(), channel(), channel(), channel()}};
-    program.begin("", "", Phase::forward);
-    append_statistics(program, loops_of_moments(), both);
+    List list(program);
+    list.begin("", "", Phase::forward);
+    append_statistics(list, both);
+    lower(list, {}, loops_of_moments());
     constexpr std::size_t alignment = 256;
     std::vector<std::byte> bytes(program.place() + alignment);
     const std::size_t ahead = alignment - reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment;

@@ -1,5 +1,5 @@
-// Chooses and runs cuDNN's plans for a step: of passes of convolutions, alone or with what is around them, of batch norms and of
-// attention. What is fastest is found by a trial (trial.hpp) and kept in the file of choices.
+// Chooses and runs cuDNN's plans for a step: of passes of convolutions, alone or with what is around them, of batch
+// norms and of attention. What is fastest is found by a trial (trial.hpp) and kept in the file of choices.
 #pragma once
 
 #include "ert/gpu/stream.hpp"
@@ -46,7 +46,8 @@ class PlansByNumber {
 
 class Plans {
   public:
-    /// Choices are kept per `device_model` and version of the library. The stream and the products must outlive this object.
+    /// Choices are kept per `device_model` and version of the library. The stream and the products must outlive this
+    /// object.
     Plans(const gpu::Stream& stream, const Settings& settings, std::string device_model, Products& products);
 
     /// Throws Unsupported if no engine can compute the shape.
@@ -56,8 +57,8 @@ class Plans {
     Choice choose(const AttentionPass& pass);
     /// Returns whether both passes of the first convolution, which reads images, take less time by space_to_depth().
     bool reads_by_depth(const ConvolutionPass& first);
-    /// Returns whether moments (engine/layers/moments.hpp) are faster for the batch norm behind this 1x1 convolution than passes over the
-    /// map between them, and give the same values. Without trials: what the settings say.
+    /// Returns whether moments (engine/passes/moments.hpp) are faster for the batch norm behind this 1x1 convolution
+    /// than passes over the map between them, and give the same values. Without trials: what the settings say.
     bool takes_moments(const ConvolutionPass& forward);
     /// All of these, with the products.
     Choosers choosers()

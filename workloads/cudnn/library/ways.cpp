@@ -1,8 +1,10 @@
 #include "workloads/cudnn/library/ways.hpp"
 
 #include "workloads/engine/layers/layers.hpp"
+#include "workloads/engine/passes/passes.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace roof::cudnn {
 namespace {
@@ -40,32 +42,52 @@ int last_of(const model::Graph& graph)
     return static_cast<int>(graph.layers().size()) - 1;
 }
 
-/// Writes the layers and returns their results.
-std::vector<Tensor> write(Trial& trial, Builder& build, int first, const std::vector<Tensor>& outputs,
-                          const Tensor& gradient)
+/// Removes what widens gradients of weights, which a step does for many together. Returns the gradients by their first
+/// byte.
+std::map<std::size_t, Tensor> take_narrow_gradients(List& list)
 {
-    for (std::size_t layer = 0; layer < outputs.size(); ++layer) build.outputs[layer].tensor = outputs[layer];
+    std::map<std::size_t, Tensor> narrow;
+    for (List::Stage& stage : list.stages) {
+        for (Entry& entry : stage.entries) {
+            const auto* const widen = std::get_if<Widen>(&entry.operation);
+            if (widen == nullptr) continue;
+            for (std::size_t k = 0; k < widen->from.size(); ++k) narrow[widen->to[k].begin] = widen->from[k];
+            entry.is_removed = true;
+        }
+    }
+    list.sweep();
+    return narrow;
+}
+
+/// Writes the layers for an executor and returns their results.
+std::vector<Tensor> write(Trial& trial, Builder& build, int first, const std::vector<Tensor>& outputs,
+                          const Tensor& gradient, const Choosers& choosers)
+{
+    std::ranges::copy(outputs, build.outputs.begin());
     for (const Unit& unit : units_of(build.graph)) {
         if (unit.layer >= first) write_unit(build, unit);
     }
     const int last = last_of(build.graph);
-    std::vector<Tensor> results{build.output(last).tensor};
+    std::vector<Tensor> results{build.output(last)};
     for (const Running& running : build.running) results.insert(results.end(), {running.mean, running.variance});
     if (gradient) {
-        build.give(last, {gradient, true});
+        build.give(last, gradient);
         for (auto backward = build.tape.rbegin(); backward != build.tape.rend(); ++backward) (*backward)();
-        results.push_back(build.gradient(build.graph.layer(first).inputs.front()).tensor);
+        results.push_back(build.gradient(build.graph.layer(first).inputs.front()));
     }
+    run_passes(build.list, build.settings, choosers);
+    const std::map<std::size_t, Tensor> narrow = take_narrow_gradients(build.list);
     const std::vector<model::Parameter> parameters = build.graph.parameters();
     for (std::size_t k = 0; k < parameters.size(); ++k) {
         if (parameters[k].layer < first) continue;
         const Trained& trained = build.parameters.all()[k];
         for (const Tensor& one : {trained.value, trained.read})
             trial.set(one, pattern(parameters[k].shape.size() == 1 ? 0.2F : -1));
-        const auto narrow = std::ranges::find(build.waiting, parameters[k].layer, &std::pair<Tensor, int>::second);
-        if (gradient) results.push_back(narrow == build.waiting.end() ? trained.gradient : narrow->first);
+        const auto found = narrow.find(trained.gradient.begin);
+        if (gradient) results.push_back(found == narrow.end() ? trained.gradient : found->second);
     }
-    for (const Tensor& result : results) build.program.keep(result);
+    lower(build.list, build.settings, choosers);
+    for (const Tensor& result : results) trial.program().keep(result);
     return results;
 }
 
@@ -148,7 +170,7 @@ void add_layers(Trial& trial, const model::Graph& graph, int first, const Settin
     for (const Choosers& choosers : ways) {
         const std::size_t begin = trial.program().stages().size();
         Builder build(graph, settings, choosers, trial.program());
-        Trial::Way way{.results = write(trial, build, first, outputs, gradient)};
+        Trial::Way way{.results = write(trial, build, first, outputs, gradient, choosers)};
         for (std::size_t i = begin; i < trial.program().stages().size(); ++i) {
             const Program::Stage& stage = trial.program().stages()[i];
             const bool is_before = timed == Timed::backward && stage.part.phase == Phase::forward;

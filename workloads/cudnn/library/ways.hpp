@@ -11,14 +11,15 @@ namespace roof::cudnn {
 /// Returns the pass with all that its shape has, on memory of its own with `workspace` bytes for the plan.
 Convolve convolution_in(Trial& trial, const ConvolutionPass& shape, std::size_t workspace);
 
-/// Adds the bare pass of the operation's shape by plan 0, with our kernels for what else the shape has, and then the operation itself
-/// by plans 1 to `plans`. Two passes read a scaled source: each is charged half of its normalisation.
+/// Adds the bare pass of the operation's shape by plan 0, with our kernels for what else the shape has, and then the
+/// operation itself by plans 1 to `plans`. Two passes read a scaled source: each is charged half of its normalisation.
 void add_convolution(Trial& trial, const Convolve& whole, std::size_t plans);
 
 enum class Timed { forward, backward, both };
 
-/// Adds two ways: the layers from `first` on, by the choosers of each, without a backward pass if only the forward pass is timed. The
-/// outputs of the layers before, the parameters and the gradient of the last layer are filled. Throws Unsupported or Error.
+/// Adds two ways: the layers from `first` on, by the choosers of each, without a backward pass if only the forward pass
+/// is timed. The outputs of the layers before, the parameters and the gradient of the last layer are filled. Throws
+/// Unsupported or Error.
 void add_layers(Trial& trial, const model::Graph& graph, int first, const Settings& settings,
                 const std::array<Choosers, 2>& ways, Timed timed);
 
@@ -26,8 +27,8 @@ void add_layers(Trial& trial, const model::Graph& graph, int first, const Settin
 void add_passes(Trial& trial, const NormShape& shape, const Choice& choice);
 void add_passes(Trial& trial, const AttentionPass& pass, const Choice& choice);
 
-/// Adds a 1x1 convolution and the batch norm behind it, whose result a residual sum reads: by passes over the map between them, and by
-/// moments (engine/layers/moments.hpp).
+/// Adds a 1x1 convolution and the batch norm behind it, whose result a residual sum reads: by passes over the map
+/// between them, and by moments (engine/passes/moments.hpp).
 void add_moments(Trial& trial, const ConvolutionPass& forward, const Choosers& passes);
 
 }  // namespace roof::cudnn

@@ -48,8 +48,15 @@ Tensor Program::tensor(Tensor shape)
 Tensor Program::resident(Tensor shape)
 {
     const Tensor kept = tensor(shape);
-    plan().keep(kept.block);
+    keep(kept);
     return kept;
+}
+
+void Program::keep(const Tensor& tensor)
+{
+    const int block = place_of(tensor.block);
+    kept_.insert(block);
+    plan().keep(block);
 }
 
 Tensor Program::resident_bytes(std::size_t bytes)
@@ -81,17 +88,16 @@ void Program::append(const Operation& operation, const std::string& implementati
     stage_of_norms_ = stages().size();
     for (const Operand& operand : operands_of(operation, state_, updated_apart_)) {
         const Tensor& tensor = operand.tensor;
-        use(tensor.block);
+        const int place = place_of(tensor.block);
+        use(place);
         description.operands += (description.operands.empty() ? "" : ", ") + describe(tensor);
         description.bytes += Bytes{static_cast<double>(tensor.bytes())};
         if (operand.use == Use::scratch) continue;
         const bool is_written = operand.use == Use::written;
         if (is_one) {
-            const auto has = [&](bool written) {
-                return moved_by_norms_.contains({tensor.block, tensor.begin, written});
-            };
+            const auto has = [&](bool written) { return moved_by_norms_.contains({place, tensor.begin, written}); };
             if (has(is_written) || has(true)) continue;
-            moved_by_norms_.insert({tensor.block, tensor.begin, is_written});
+            moved_by_norms_.insert({place, tensor.begin, is_written});
         }
         (is_written ? moved.written : moved.read) += Bytes{static_cast<double>(operand.moved())};
     }

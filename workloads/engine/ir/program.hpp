@@ -7,6 +7,7 @@
 #include "workloads/engine/program.hpp"
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -23,7 +24,16 @@ class Program : public engine::Program<Operation> {
     Tensor tensor(Tensor shape);
     /// As tensor(), but the values are always valid.
     Tensor resident(Tensor shape);
-    void keep(const Tensor& tensor) { plan().keep(tensor.block); }
+    void keep(const Tensor& tensor);
+    bool is_kept(const Tensor& tensor) const { return kept_.contains(place_of(tensor.block)); }
+    /// The result overwrites the tensor, of the same size, which no later operation uses.
+    void write_over(const Tensor& result, const Tensor& tensor) { over_[result.block] = place_of(tensor.block); }
+    /// Returns the block that has the memory of this one: itself, or what it overwrites.
+    int place_of(int block) const
+    {
+        const auto over = over_.find(block);
+        return over == over_.end() ? block : over->second;
+    }
     Tensor resident_bytes(std::size_t bytes);
     /// Adds a tensor of constant int32 numbers. The caller that allocates the program's memory copies constants() into it.
     Tensor constant(std::vector<std::int32_t> numbers);
@@ -44,9 +54,11 @@ class Program : public engine::Program<Operation> {
     /// Plans the memory and returns its size in bytes. Append nothing afterwards.
     std::size_t place() { return plan().lay_out(); }
     /// Returns the byte offset of the tensor in the memory. Call place() first.
-    std::size_t offset(const Tensor& tensor) const { return plan().offset(tensor.block) + tensor.begin; }
+    std::size_t offset(const Tensor& tensor) const { return plan().offset(place_of(tensor.block)) + tensor.begin; }
 
   private:
+    std::set<int> kept_;
+    std::map<int, int> over_;  ///< by the block of a result
     Tensor state_;
     Tensor counters_;
     bool whole_norms_ = false;

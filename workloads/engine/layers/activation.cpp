@@ -8,18 +8,18 @@ namespace roof::ir {
 
 Tensor gradient_of_unit(Builder& build, const Unit& unit)
 {
-    const bool has_bias = build.layer(unit).bias && !(build.is_convolved(unit.layer) && build.choosers.whole_gradients);
-    if (!unit.fused() && !has_bias) return build.shares(unit.layer, 1).front().tensor;
+    const bool has_bias = build.layer(unit).bias;
+    if (!unit.fused() && !has_bias) return build.gradient(unit.layer);
     if (unit.fused()) build.add_flops(build.work(unit.relu).backward_data.flops);
-    const std::vector<Builder::Share> given = build.shares(unit.last(), 2);
-    const Tensor first = given.front().tensor;
-    const Tensor other = given.size() > 1 ? given[1].tensor : Tensor{};
+    const std::vector<Tensor> given = build.shares(unit.last(), 2);
+    const Tensor first = given.front();
+    const Tensor other = given.size() > 1 ? given[1] : Tensor{};
     if (other) build.add_flops(Flops{static_cast<double>(other.elements())});
-    const Tensor mask = unit.fused() ? build.output(unit.relu).tensor : Tensor{};
+    const Tensor mask = unit.fused() ? build.output(unit.relu) : Tensor{};
     const bool changes = mask || other;
-    const Tensor gradient = changes ? build.over(given) : first;
+    const Tensor gradient = changes ? build.list.tensor(first) : first;
     if (!has_bias) {
-        build.program.append(MaskGradient{first, other, mask, gradient}, "roof:relu");
+        build.list.append(MaskGradient{first, other, mask, gradient}, "roof:relu");
         return gradient;
     }
     const ReduceGradient reduction{.share = first,
@@ -27,8 +27,8 @@ Tensor gradient_of_unit(Builder& build, const Unit& unit)
                                    .output = mask,
                                    .result = changes ? gradient : Tensor{},
                                    .sum = build.parameters.of(unit.layer, true).gradient,
-                                   .partial = build.program.tensor(partial_sums_of(first))};
-    build.program.append(reduction, unit.fused() ? "roof:relu+bias_gradient" : "roof:bias_gradient");
+                                   .partial = build.list.tensor(partial_sums_of(first))};
+    build.list.append(reduction, unit.fused() ? "roof:relu+bias_gradient" : "roof:bias_gradient");
     build.completed(unit.layer, true);
     return gradient;
 }
@@ -37,8 +37,8 @@ void relu(Builder& build, const Unit& unit)
 {
     build.begin_with_work(unit, Phase::forward);
     const Tensor source = build.input(unit);
-    const Tensor result = build.program.tensor(source);
-    build.program.append(Normalise{.source = source, .result = result, .relu = true}, "roof:relu");
+    const Tensor result = build.list.tensor(source);
+    build.list.append(Normalise{.source = source, .result = result, .relu = true}, "roof:relu");
     build.put(unit, result);
     build.tape.emplace_back([=, &build] {
         build.begin(unit, Phase::backward);
@@ -51,15 +51,15 @@ void activation(Builder& build, const Unit& unit)
     const model::LayerKind kind = build.layer(unit).kind;
     if (!model::is_activation(kind)) throw std::logic_error("nothing writes a " + std::string(name(kind)));
     const auto append = [&build, kind](const Tensor& source, const Tensor& gradient, const Tensor& result) {
-        build.program.append(Activate{kind, source, gradient, result}, "roof:" + std::string(name(kind)));
+        build.list.append(Activate{kind, source, gradient, result}, "roof:" + std::string(name(kind)));
         return result;
     };
     const Tensor source = build.input(unit);
     build.write_simple(
-        unit, [&](const Tensor&) { return append(source, {}, build.program.tensor(source)); },
-        [=, &build](const Builder::Share& given) {
-            const Tensor& kept = kind == model::LayerKind::relu6 ? build.output(unit.layer).tensor : source;
-            return append(kept, given.tensor, build.over({given}));
+        unit, [&](const Tensor&) { return append(source, {}, build.list.tensor(source)); },
+        [=, &build](const Tensor& given) {
+            const Tensor& kept = kind == model::LayerKind::relu6 ? build.output(unit.layer) : source;
+            return append(kept, given, build.list.tensor(given));
         });
 }
 

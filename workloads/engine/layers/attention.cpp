@@ -16,38 +16,17 @@ void attend_cached(Builder& build, const Unit& unit)
     Tensor cache = build.map(unit.layer);
     cache.channels = source.channels - cache.channels;
     cache.width = layer.cached;
-    cache = build.program.resident(cache);
+    cache = build.list.resident(cache);
     build.caches.push_back(cache);
     build.write_simple(
         unit,
         [&](const Tensor&) {
-            AttendCached attend{source, cache, build.program.tensor(build.map(unit.layer)), layer.heads,
-                                layer.kv_heads};
-            if (const auto partial = partial_attention_of(attend)) attend.partial = build.program.tensor(*partial);
-            build.program.append(attend, "roof:attention");
+            AttendCached attend{source, cache, build.list.tensor(build.map(unit.layer)), layer.heads, layer.kv_heads};
+            if (const auto partial = partial_attention_of(attend)) attend.partial = build.list.tensor(*partial);
+            build.list.append(attend, "roof:attention");
             return attend.result;
         },
-        [](const Builder::Share&) -> Tensor { throw Unsupported("attention over a cache is not trained"); });
-}
-
-/// No plan: our own kernels.
-Choice choose(const Builder& build, const Unit& unit, bool backward)
-{
-    const model::Layer& layer = build.layer(unit);
-    const Tensor map = build.map(unit.layer);
-    Choice choice;
-    if (build.choosers.attention)
-        choice = build.choosers.attention({.backward = backward,
-                                           .batch = map.batch,
-                                           .positions = map.height * map.width,
-                                           .heads = layer.heads,
-                                           .kv_heads = layer.kv_heads,
-                                           .channels = map.channels / layer.heads,
-                                           .causal = layer.causal,
-                                           .precision = map.precision,
-                                           .ordered = backward && build.settings.deterministic});
-    if (choice.plan < 0) choice.implementation = "roof:attention";
-    return choice;
+        [](const Tensor&) -> Tensor { throw Unsupported("attention over a cache is not trained"); });
 }
 
 }  // namespace
@@ -60,40 +39,30 @@ void attention(Builder& build, const Unit& unit)
     if (layer.reach > 0 && layer.reach < map.height * map.width)
         throw Unsupported("attention in a sliding window of " + std::to_string(layer.reach) +
                           " tokens runs for as many tokens or fewer, and for one by phase decode");
-    const Choice choice = choose(build, unit, false);
-    build.begin_with_work(unit, Phase::forward, choice.executed);
+    build.begin(unit, Phase::forward);
     const Tensor source = build.input(unit);
     const Tensor each{.batch = source.batch, .channels = layer.heads, .height = source.height, .width = source.width};
     const Attention attention{.source = source,
-                              .result = build.program.tensor(build.map(unit.layer)),
-                              .sums = build.program.tensor(each),
-                              .workspace = build.program.scratch(choice.workspace),
+                              .result = build.list.tensor(build.map(unit.layer)),
+                              .sums = build.list.tensor(each),
                               .heads = layer.heads,
                               .kv_heads = layer.kv_heads,
-                              .causal = layer.causal,
-                              .plan = choice.plan};
-    build.program.append(attention, choice.implementation);
+                              .causal = layer.causal};
+    build.list.append(attention, {}, build.work_of(unit, Phase::forward));
     build.put(unit, attention.result);
     build.tape.emplace_back([=, &build] {
-        const Choice chosen = choose(build, unit, true);
-        build.begin_with_work(unit, Phase::backward, chosen.executed);
-        Tensor to_queries = attention.result;
-        to_queries.precision = Precision::fp32;
-        const bool has_them = chosen.plan >= 0 && !build.settings.deterministic;
-        const AttentionGradient gradient{.gradient = build.gradient(unit.layer).tensor,
+        build.begin(unit, Phase::backward);
+        const AttentionGradient gradient{.gradient = build.gradient(unit.layer),
                                          .source = source,
                                          .result = attention.result,
                                          .sums = attention.sums,
-                                         .to_source = build.program.tensor(source),
-                                         .products = build.program.tensor(each),
-                                         .to_queries = has_them ? build.program.tensor(to_queries) : Tensor{},
-                                         .workspace = build.program.scratch(chosen.workspace),
+                                         .to_source = build.list.tensor(source),
+                                         .products = build.list.tensor(each),
                                          .heads = attention.heads,
                                          .kv_heads = attention.kv_heads,
-                                         .causal = attention.causal,
-                                         .plan = chosen.plan};
-        build.program.append(gradient, chosen.implementation);
-        build.give(build.source(unit), {gradient.to_source});
+                                         .causal = attention.causal};
+        build.list.append(gradient, {}, build.work_of(unit, Phase::backward));
+        build.give(build.source(unit), gradient.to_source);
     });
 }
 

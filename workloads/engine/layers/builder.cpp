@@ -1,7 +1,5 @@
 #include "workloads/engine/layers/builder.hpp"
 
-#include "workloads/parallel/exchange.hpp"
-
 #include <algorithm>
 #include <array>
 
@@ -35,8 +33,8 @@ Work to_work(const model::PassWork& work)
 Builder::Builder(const model::Graph& network, const Settings& chosen, const Choosers& who, Program& into)
     : graph(network),
       settings(chosen),
-      choosers(who),
-      program(into),
+      list(into),
+      convolves_positions(who.convolves_positions),
       image_block(image_block_of(network, chosen, who)),
       parameters(network, chosen, image_block, who.outputs_multiple, into),
       outputs(network.layers().size()),
@@ -44,12 +42,12 @@ Builder::Builder(const model::Graph& network, const Settings& chosen, const Choo
 {
     Tensor planar = map(0);
     planar.precision = Precision::fp32;
-    images = program.resident(planar);
+    images = list.resident(planar);
     const int positions = settings.batch * graph.labels_each();
     const Tensor numbers{.batch = 1, .channels = positions, .precision = Precision::int32};
-    labels_given = program.resident(numbers);
-    labels = program.resident(numbers);
-    row_losses = program.resident({.batch = 1, .channels = positions});
+    labels_given = list.resident(numbers);
+    labels = list.resident(numbers);
+    row_losses = list.resident({.batch = 1, .channels = positions});
 }
 
 Tensor Builder::map(int index) const
@@ -61,29 +59,27 @@ void Builder::begin(const std::vector<int>& layers, Phase phase)
 {
     std::vector<std::string> names;
     for (const int index : layers) names.push_back(graph.layer(index).name);
-    program.begin(join(names, "+"), std::string(name(graph.layer(layers.front()).kind)), phase);
+    list.begin(join(names, "+"), std::string(name(graph.layer(layers.front()).kind)), phase);
 }
 
-void Builder::begin_with_work(const Unit& unit, Phase phase, Flops executed)
+Work Builder::work_of(const Unit& unit, Phase phase) const
 {
     const model::LayerWork of_layer = work(unit.layer);
-    begin(unit, phase);
     Work done = to_work(phase == Phase::forward ? of_layer.forward : of_layer.backward_data);
     if (!model::is_contraction(layer(unit).kind)) done.no_reuse = {};
-    done.executed = executed;
-    if (executed.value <= 0 && of_layer.executed < 1) done.executed = done.flops * of_layer.executed;
-    program.add_work(done);
-    if (phase == Phase::forward && unit.fused()) add_flops(work(unit.relu).forward.flops);
+    if (of_layer.executed < 1) done.executed = done.flops * of_layer.executed;
+    if (phase == Phase::forward && unit.fused()) done.flops += work(unit.relu).forward.flops;
+    return done;
 }
 
 void Builder::write_simple(const Unit& unit, const std::function<Tensor(const Tensor&)>& forward,
-                           const std::function<Tensor(const Share&)>& backward)
+                           const std::function<Tensor(const Tensor&)>& backward)
 {
     begin_with_work(unit, Phase::forward);
     put(unit, forward(input(unit)));
     tape.emplace_back([=, this] {
         begin_with_work(unit, Phase::backward);
-        give(source(unit), {backward(gradient(unit.layer))});
+        give(source(unit), backward(gradient(unit.layer)));
     });
 }
 
@@ -95,94 +91,36 @@ void Builder::pass_through(const Unit& unit)
 
 Tensor Builder::gradient_like(int index)
 {
-    Tensor made = program.tensor(map(index));
-    made.like = output(index).tensor.block;
+    Tensor made = list.tensor(map(index));
+    made.like = output(index).block;
     return made;
 }
 
 void Builder::put(const Unit& unit, const Tensor& tensor)
 {
-    output(unit.layer).tensor = tensor;
-    output(unit.last()).tensor = tensor;
+    output(unit.layer) = tensor;
+    output(unit.last()) = tensor;
 }
 
-std::vector<Builder::Share> Builder::shares(int layer, std::size_t most)
+std::vector<Tensor> Builder::shares(int layer, std::size_t most)
 {
-    std::vector<Share> all = shares_[static_cast<std::size_t>(layer)];
-    for (Share& share : all) share.tensor.like = output(layer).tensor.block;
+    std::vector<Tensor> all = shares_[static_cast<std::size_t>(layer)];
+    for (Tensor& share : all) share.like = output(layer).block;
     while (all.size() > most) {
-        const std::vector<Share> pair{all[all.size() - 2], all.back()};
-        const Tensor sum = over(pair);
-        add_flops(Flops{static_cast<double>(sum.elements())});
-        program.append(
-            MaskGradient{.share = pair[0].tensor, .other_share = pair[1].tensor, .output = {}, .result = sum},
-            "roof:sum");
+        const Tensor last = all.back();
         all.pop_back();
-        all.back() = {sum};
+        const Tensor sum = list.tensor(all.back());
+        const Flops flops{static_cast<double>(sum.elements())};
+        list.append(MaskGradient{.share = all.back(), .other_share = last, .output = {}, .result = sum}, "roof:sum",
+                    {.flops = flops, .compulsory = {}, .no_reuse = {}});
+        all.back() = sum;
     }
     return all;
 }
 
-Tensor Builder::over(const std::vector<Share>& shares)
-{
-    for (const Share& share : shares) {
-        if (!share.shared) return share.tensor;
-    }
-    return program.tensor(shares.front().tensor);
-}
-
 void Builder::completed(int layer, bool is_bias)
 {
-    if (is_bias || graph.layer(layer).weights_of < 0) program.completes(parameters.index_of(layer, is_bias));
-}
-
-void Builder::widen_later(const Tensor& narrow, int layer)
-{
-    waiting.emplace_back(narrow, layer);
-    std::size_t bytes = 0;
-    for (const auto& [tensor, of] : waiting) bytes += tensor.elements() * sizeof(float);
-    // Other ranks wait for the first of them; one rank alone waits for none.
-    const bool is_bucket = settings.share().ranks > 1 && bytes >= parallel::first_bucket_bytes;
-    if (is_bucket || waiting.size() == Widen::most) widen_waiting();
-}
-
-void Builder::widen_waiting()
-{
-    if (waiting.empty()) return;
-    Widen all;
-    for (const auto& [narrow, layer] : waiting) {
-        all.from.push_back(narrow);
-        all.to.push_back(parameters.of(layer, false).gradient);
-        completed(layer, false);
-    }
-    program.append(all, "roof:widen");
-    waiting.clear();
-}
-
-void append_product(Program& program, const Choosers& choosers, Precision precision, Multiply product)
-{
-    const Tensor written = product.written();
-    const AddBias apart{written, product.bias, product.relu};
-    const Choice choice = choosers.product(
-        {.pass = product.pass,
-         .batch = product.source.batch,
-         .inputs = static_cast<int>(product.source.elements() / static_cast<std::size_t>(product.source.batch)),
-         .outputs = product.result.channels,
-         .precision = precision,
-         .result_precision = written.precision,
-         .bias = static_cast<bool>(product.bias),
-         .relu = product.bias && product.relu,
-         .adds = product.adds});
-    const bool is_fused = product.bias && choice.fused;
-    if (!is_fused) {
-        product.bias = {};
-        product.relu = false;
-    }
-    product.plan = choice.plan;
-    product.rounded = precision == Precision::tf32;
-    product.workspace = program.scratch(choice.workspace);
-    program.append(product, choice.implementation);
-    if (!is_fused && (apart.bias || apart.relu)) program.append(apart, "roof:bias");
+    if (is_bias || graph.layer(layer).weights_of < 0) list.completes(parameters.index_of(layer, is_bias));
 }
 
 }  // namespace roof::ir

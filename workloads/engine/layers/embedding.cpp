@@ -12,16 +12,15 @@ void embedding(Builder& build, const Unit& unit)
 {
     build.begin_with_work(unit, Phase::forward);
     const Trained weights = build.parameters.of(unit.layer, false);
-    const Embed embed{build.input(unit), weights.read, build.program.tensor(build.map(unit.layer))};
-    build.program.append(embed, "roof:embedding");
+    const Embed embed{build.input(unit), weights.read, build.list.tensor(build.map(unit.layer))};
+    build.list.append(embed, "roof:embedding");
     build.put(unit, embed.result);
     build.tape.emplace_back([=, &build] {
         build.begin(unit, Phase::backward);
-        build.widen_waiting();
         build.add_flops(build.work(unit.layer).backward_weights.flops);
         const bool adds = build.graph.shares_weights(unit.layer);
-        build.program.append(EmbedGradient{embed.tokens, build.gradient(unit.layer).tensor, weights.gradient, adds},
-                             "roof:embedding");
+        build.list.append(EmbedGradient{embed.tokens, build.gradient(unit.layer), weights.gradient, adds},
+                          "roof:embedding");
         build.completed(unit.layer, false);
     });
 }
@@ -30,16 +29,16 @@ void positions(Builder& build, const Unit& unit)
 {
     build.begin_with_work(unit, Phase::forward);
     const Trained weights = build.parameters.of(unit.layer, false);
-    const AddPositions add{build.input(unit), weights.read, build.program.tensor(build.map(unit.layer)),
+    const AddPositions add{build.input(unit), weights.read, build.list.tensor(build.map(unit.layer)),
                            build.layer(unit).first};
-    build.program.append(add, "roof:positions");
+    build.list.append(add, "roof:positions");
     build.put(unit, add.result);
     build.tape.emplace_back([=, &build] {
         if (add.first > 0) throw Unsupported("positions that do not begin with the first are not trained");
         build.begin(unit, Phase::backward);
         build.add_flops(build.work(unit.layer).backward_weights.flops);
-        const Builder::Share given = build.gradient(unit.layer);
-        build.program.append(AddPositionsGradient{given.tensor, weights.gradient}, "roof:positions");
+        const Tensor given = build.gradient(unit.layer);
+        build.list.append(AddPositionsGradient{given, weights.gradient}, "roof:positions");
         build.completed(unit.layer, false);
         build.give(build.source(unit), given);
     });
@@ -49,14 +48,12 @@ void take_positions(Builder& build, const Unit& unit)
 {
     const int first = build.layer(unit).first;
     const auto append = [&build](const Tensor& source, const Tensor& result, int from) {
-        build.program.append(TakePositions{source, result, from}, "roof:positions");
+        build.list.append(TakePositions{source, result, from}, "roof:positions");
         return result;
     };
     build.write_simple(
-        unit, [&](const Tensor& source) { return append(source, build.program.tensor(build.map(unit.layer)), first); },
-        [=, &build](const Builder::Share& given) {
-            return append(given.tensor, build.gradient_like(build.source(unit)), -first);
-        });
+        unit, [&](const Tensor& source) { return append(source, build.list.tensor(build.map(unit.layer)), first); },
+        [=, &build](const Tensor& given) { return append(given, build.gradient_like(build.source(unit)), -first); });
 }
 
 }  // namespace roof::ir

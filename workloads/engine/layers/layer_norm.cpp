@@ -17,28 +17,28 @@ void layer_norm(Builder& build, const Unit& unit)
     const LayerNorm norm{.source = source,
                          .weight = weight.value,
                          .bias = bias.value,
-                         .mean = is_shifted ? build.program.tensor(positions) : Tensor{},
-                         .inverse_deviation = build.program.tensor(positions),
-                         .result = build.program.tensor(build.map(unit.layer)),
+                         .mean = is_shifted ? build.list.tensor(positions) : Tensor{},
+                         .inverse_deviation = build.list.tensor(positions),
+                         .result = build.list.tensor(build.map(unit.layer)),
                          .epsilon = build.layer(unit).epsilon};
-    build.program.append(norm, "roof:layer_norm");
+    build.list.append(norm, "roof:layer_norm");
     build.put(unit, norm.result);
     build.tape.emplace_back([=, &build] {
         build.begin_with_work(unit, Phase::backward);
-        const Builder::Share given = build.gradient(unit.layer);
-        const LayerNormGradient gradient{.gradient = given.tensor,
+        const Tensor given = build.gradient(unit.layer);
+        const LayerNormGradient gradient{.gradient = given,
                                          .source = source,
                                          .weight = weight.value,
                                          .mean = norm.mean,
                                          .inverse_deviation = norm.inverse_deviation,
-                                         .result = build.over({given}),
+                                         .result = build.list.tensor(given),
                                          .sum = bias.gradient,
                                          .sum_of_products = weight.gradient,
-                                         .partial = build.program.tensor(partial_sums_of(source))};
-        build.program.append(gradient, "roof:layer_norm");
+                                         .partial = build.list.tensor(partial_sums_of(source))};
+        build.list.append(gradient, "roof:layer_norm");
         if (is_shifted) build.completed(unit.layer, true);
         build.completed(unit.layer, false);
-        build.give(build.source(unit), {gradient.result});
+        build.give(build.source(unit), gradient.result);
     });
 }
 

@@ -8,18 +8,18 @@ void multiply(Builder& build, const Unit& unit)
 {
     const std::vector<int> inputs = build.layer(unit).inputs;
     build.begin_with_work(unit, Phase::forward);
-    const Tensor source = build.output(inputs[0]).tensor;
-    const Tensor factor = build.output(inputs[1]).tensor;
-    const Tensor result = build.program.tensor(source);
-    build.program.append(Scale{source, factor, result}, "roof:multiply");
+    const Tensor source = build.output(inputs[0]);
+    const Tensor factor = build.output(inputs[1]);
+    const Tensor result = build.list.tensor(source);
+    build.list.append(Scale{source, factor, result}, "roof:multiply");
     build.put(unit, result);
     build.tape.emplace_back([=, &build] {
         build.begin_with_work(unit, Phase::backward);
-        const Builder::Share given = build.gradient(unit.layer);
-        const ScaleGradient gradient{given.tensor, source, factor, build.over({given}), build.program.tensor(factor)};
-        build.program.append(gradient, "roof:multiply");
-        build.give(inputs[0], {gradient.to_source});
-        build.give(inputs[1], {gradient.to_factor});
+        const Tensor given = build.gradient(unit.layer);
+        const ScaleGradient gradient{given, source, factor, build.list.tensor(given), build.list.tensor(factor)};
+        build.list.append(gradient, "roof:multiply");
+        build.give(inputs[0], gradient.to_source);
+        build.give(inputs[1], gradient.to_factor);
     });
 }
 

@@ -64,14 +64,6 @@ void set_depth(Trained& trained, int block)
     trained.count = outputs * trained.depth.taps() * trained.depth.taps() * trained.depth.stored;
 }
 
-/// Values of the parameter with its outputs up to a multiple.
-std::size_t count_of(const model::Parameter& parameter, int outputs_multiple)
-{
-    const auto outputs = static_cast<std::size_t>(parameter.shape.front());
-    return static_cast<std::size_t>(parameter.elements()) / outputs *
-           up_to_multiple(outputs, static_cast<std::size_t>(outputs_multiple));
-}
-
 }  // namespace
 
 std::optional<std::size_t> Trained::pytorch_place(std::size_t k) const
@@ -107,7 +99,9 @@ Parameters::Parameters(const model::Graph& graph, const Settings& settings, int 
         trained.per_output = span_of(graph, described_[k]);
         const bool is_last = described_[k].layer == last || described_[k].layer == weights_of_.back();
         const bool is_product = graph.layer(last).kind == model::LayerKind::linear;
-        trained.count = count_of(described_[k], is_last && is_product ? outputs_multiple : 1);
+        const int outputs = described_[k].shape.front();
+        trained.outputs = up_to_multiple(outputs, is_last && is_product ? outputs_multiple : 1);
+        trained.count = trained.given / static_cast<std::size_t>(outputs) * static_cast<std::size_t>(trained.outputs);
         const bool reads_images =
             described_[k].shape.size() == 4 && graph.layer(described_[k].layer).inputs.front() == 0;
         if (reads_images && image_block > 0) set_depth(trained, image_block);

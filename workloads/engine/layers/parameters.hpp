@@ -24,6 +24,7 @@ struct Trained {
     std::size_t first = 0;    ///< index of its first value in each block
     std::size_t count = 0;    ///< as stored
     std::size_t given = 0;    ///< in PyTorch
+    int outputs = 0;          ///< as stored: those beyond PyTorch's are zeros
     model::Shape per_output;  ///< shape of the weights of one output channel: {inputs, height, width}
     DepthWeights depth{};     ///< of the first convolution, if it reads images by space to depth
 

@@ -7,7 +7,7 @@
 namespace roof::ir {
 namespace {
 
-Tensor angles_of(Program& program, int first, int positions, int channels, float theta)
+Tensor angles_of(const List& list, int first, int positions, int channels, float theta)
 {
     const int half = channels / 2;
     std::vector<std::int32_t> numbers(static_cast<std::size_t>(2 * positions * half));
@@ -17,7 +17,7 @@ Tensor angles_of(Program& program, int first, int positions, int channels, float
         numbers[static_cast<std::size_t>(positions * half + k)] =
             std::bit_cast<std::int32_t>(static_cast<float>(std::sin(angle)));
     }
-    const Tensor kept = program.constant(std::move(numbers));
+    const Tensor kept = list.constant(std::move(numbers));
     return {.batch = 2, .channels = half, .height = positions, .block = kept.block};
 }
 
@@ -27,15 +27,15 @@ void rope(Builder& build, const Unit& unit)
 {
     const model::Layer& layer = build.layer(unit);
     const int heads = layer.heads + layer.kv_heads;
-    const Tensor angles = angles_of(build.program, layer.first, layer.output.height * layer.output.width,
+    const Tensor angles = angles_of(build.list, layer.first, layer.output.height * layer.output.width,
                                     layer.output.channels / (layer.heads + 2 * layer.kv_heads), layer.theta);
     const auto turn = [=, &build](const Tensor& from, const Tensor& to, bool back) {
-        build.program.append(Turn{from, to, angles, heads, back}, "roof:rope");
+        build.list.append(Turn{from, to, angles, heads, back}, "roof:rope");
         return to;
     };
     build.write_simple(
-        unit, [&](const Tensor& source) { return turn(source, build.program.tensor(source), false); },
-        [=, &build](const Builder::Share& given) { return turn(given.tensor, build.over({given}), true); });
+        unit, [&](const Tensor& source) { return turn(source, build.list.tensor(source), false); },
+        [=, &build](const Tensor& given) { return turn(given, build.list.tensor(given), true); });
 }
 
 }  // namespace roof::ir

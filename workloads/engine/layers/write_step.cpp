@@ -3,6 +3,7 @@
 
 #include "workloads/engine/initial.hpp"
 #include "workloads/engine/ir/formulas.hpp"
+#include "workloads/engine/passes/passes.hpp"
 
 #include <algorithm>
 #include <map>
@@ -13,7 +14,7 @@ namespace {
 
 void import_images(Builder& build)
 {
-    build.program.begin("input", "input", Phase::forward);
+    build.list.begin("input", "input", Phase::forward);
     Tensor to = build.map(0);
     if (build.graph.vocabulary() > 0) to.precision = Precision::fp32;  // numbers of tokens
     int padding = 0;
@@ -27,24 +28,10 @@ void import_images(Builder& build)
         to.width = read.width;
         padding = first.window.padding;
     }
-    to = build.program.tensor(to);
-    build.program.append(ImportImages{build.images, to, build.labels_given, build.labels, build.image_block, padding},
-                         "roof:import");
-    build.output(0).tensor = to;
-}
-
-/// Values of the parameters that have no update of their own.
-std::size_t updated_here(const Builder& build)
-{
-    std::size_t updated = 0;
-    const std::vector<model::Parameter> parameters = build.graph.parameters();
-    for (const model::Parameter& parameter : parameters) {
-        const bool is_linear = build.graph.layer(parameter.layer).kind == model::LayerKind::linear &&
-                               !build.graph.is_of_positions(parameter.layer);
-        if (build.choosers.updates_from_factors && is_linear && !parameter.is_bias) continue;
-        updated += static_cast<std::size_t>(parameter.elements());
-    }
-    return updated;
+    to = build.list.tensor(to);
+    build.list.append(ImportImages{build.images, to, build.labels_given, build.labels, build.image_block, padding},
+                      "roof:import");
+    build.output(0) = to;
 }
 
 }  // namespace
@@ -84,8 +71,8 @@ StepProgram write_step(const model::Graph& graph, const Settings& settings, cons
     StepProgram step;
     if (choosers.whole_norms) step.run_whole_norms();
     Builder build(graph, settings, choosers, step);
-    if (build.choosers.reads_images)
-        build.output(0).tensor = build.images;
+    if (choosers.reads_images)
+        build.output(0) = build.images;
     else
         import_images(build);
     for (const Unit& unit : units_of(build.graph)) write_unit(build, unit);
@@ -93,12 +80,13 @@ StepProgram write_step(const model::Graph& graph, const Settings& settings, cons
     if (!settings.trains) build.tape.clear();
     for (auto backward = build.tape.rbegin(); backward != build.tape.rend(); ++backward) (*backward)();
     if (settings.trains) descend(build);
+    run_passes(build.list, settings, choosers);
+    step.algorithms = lower(build.list, settings, choosers);
     step.parameters = std::move(build.parameters);
     step.running = std::move(build.running);
     step.caches = std::move(build.caches);
     step.images = build.images;
     step.labels = build.labels_given;
-    step.algorithms = std::move(build.algorithms);
     step.bytes = step.place();
     return step;
 }
@@ -134,41 +122,40 @@ StepState first_state(const Settings& settings)
 void softmax_cross_entropy(Builder& build)
 {
     const int last = static_cast<int>(build.graph.layers().size()) - 1;
-    Tensor logits = build.output(last).tensor;
-    build.program.begin("loss", "softmax_cross_entropy", Phase::forward);
+    Tensor logits = build.output(last);
+    build.list.begin("loss", "softmax_cross_entropy", Phase::forward);
     if (logits.precision != Precision::fp32) {
         Tensor wide = logits;
         wide.precision = Precision::fp32;
-        wide = build.program.tensor(wide);
-        build.program.append(Widen{{logits}, {wide}}, "roof:widen");
+        wide = build.list.tensor(wide);
+        build.list.append(Widen{{logits}, {wide}}, "roof:widen");
         logits = wide;
     }
     const bool trains = build.settings.trains;
     Tensor gradient = build.map(last);
     const int classes = gradient.channels;
     gradient.channels = logits.channels;
-    gradient = trains ? build.program.tensor(gradient) : Tensor{};
+    gradient = trains ? build.list.tensor(gradient) : Tensor{};
     build.add_flops(Flops{model::loss_flops(trains) * static_cast<double>(logits.elements())});
-    build.program.append(Loss{logits, build.labels, gradient, classes, build.row_losses}, "roof:softmax");
-    if (trains) build.give(last, {gradient});
+    build.list.append(Loss{logits, build.labels, gradient, classes, build.row_losses}, "roof:softmax");
+    if (trains) build.give(last, gradient);
 }
 
 void descend(Builder& build)
 {
     const Parameters& all = build.parameters;
     const bool is_scaled = build.settings.storage() == Precision::fp16;
-    build.widen_waiting();
-    for (const auto& update : build.updates) update();
     const std::string by(name(build.settings.optimizer));
-    build.program.begin(by, by, Phase::update);
-    if (is_scaled) build.program.append(CheckFinite{all.gradients}, "roof:finite");
-    const std::size_t updated = updated_here(build);
+    build.list.begin(by, by, Phase::update);
+    if (is_scaled) build.list.append(CheckFinite{all.gradients}, "roof:finite");
+    std::size_t updated = 0;
+    const std::vector<model::Parameter> parameters = build.graph.parameters();
+    for (const model::Parameter& parameter : parameters) updated += static_cast<std::size_t>(parameter.elements());
     build.add_flops(Flops{model::cost_of(build.settings.optimizer).flops * static_cast<double>(updated)});
-    build.program.append(
-        Descend{all.values, all.gradients, all.momenta, all.squares,
-                build.writes_narrow_gradients() ? all.copies : Tensor{}, build.settings.learning_rate, is_scaled},
-        "roof:" + by);
-    build.program.append(Advance{is_scaled}, "roof:advance");
+    build.list.append(Descend{all.values, all.gradients, all.momenta, all.squares, all.copies,
+                              build.settings.learning_rate, is_scaled},
+                      "roof:" + by);
+    build.list.append(Advance{is_scaled}, "roof:advance");
 }
 
 }  // namespace roof::ir

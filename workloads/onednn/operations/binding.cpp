@@ -41,15 +41,15 @@ void Binding::append()
 
 Tensor Binding::read(const ir::Tensor& tensor)
 {
-    const Tensor& place = places_.at(tensor.block);
+    const Tensor& place = places_.at(list.place_of(tensor.block));
     return tensor.like < 0 || tensor.like == tensor.block ? place : read(tensor, layout_of(tensor.like));
 }
 
 Tensor Binding::read(const ir::Tensor& tensor, const Desc& layout)
 {
-    const Tensor& place = places_.at(tensor.block);
+    const Tensor& place = places_.at(list.place_of(tensor.block));
     if (place.desc() == layout) return place;
-    std::vector<Tensor>& copies = copies_[tensor.block];
+    std::vector<Tensor>& copies = copies_[list.place_of(tensor.block)];
     for (const Tensor& copy : copies) {
         if (copy.desc() == layout) return copy;
     }
@@ -58,13 +58,13 @@ Tensor Binding::read(const ir::Tensor& tensor, const Desc& layout)
 
 Tensor Binding::write(const ir::Tensor& tensor, const Desc& layout)
 {
-    Tensor& place = places_[tensor.block];
+    Tensor& place = places_[list.place_of(tensor.block)];
     if (!place || place.desc() != layout) {
-        const std::vector<Tensor>& copies = copies_[tensor.block];
+        const std::vector<Tensor>& copies = copies_[list.place_of(tensor.block)];
         const auto copy = std::ranges::find(copies, layout, &Tensor::desc);
         place = copy == copies.end() ? program.tensor(layout) : *copy;
     }
-    copies_.erase(tensor.block);
+    copies_.erase(list.place_of(tensor.block));
     return place;
 }
 

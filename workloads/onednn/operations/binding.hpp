@@ -43,10 +43,10 @@ class Binding {
     /// Returns the tensor, to be written in this layout. It has the memory of its earlier values if they had that
     /// layout.
     Tensor write(const ir::Tensor& tensor, const Desc& layout);
-    bool has(const ir::Tensor& tensor) const { return places_.contains(tensor.block); }
-    Desc layout_of(int block) const { return places_.at(block).desc(); }
+    bool has(const ir::Tensor& tensor) const { return places_.contains(list.place_of(tensor.block)); }
+    Desc layout_of(int block) const { return places_.at(list.place_of(block)).desc(); }
     /// The tensor is this one.
-    void set(const ir::Tensor& tensor, const Tensor& place) { places_[tensor.block] = place; }
+    void set(const ir::Tensor& tensor, const Tensor& place) { places_[list.place_of(tensor.block)] = place; }
 
     /// The parameter of a part of the blocks of values, copies, gradients or momenta.
     Trained& trained_of(const ir::Tensor& piece);

@@ -8,16 +8,13 @@
 // So y is neither read for its statistics nor backward, and its gradient is never written. All sums are fp32.
 #pragma once
 
-#include "workloads/engine/ir/choose.hpp"
-#include "workloads/engine/ir/program.hpp"
+#include "workloads/engine/ir/list.hpp"
 
 namespace roof::ir {
 
 /// What the forward pass leaves for the backward pass; see the operations.
 struct SourceMoments {
     Tensor spread, mean, factor;
-
-    explicit operator bool() const { return static_cast<bool>(spread); }
 };
 
 /// A convolution and its batch norm. The parameters of the batch norm and its gradients are fp32.
@@ -32,17 +29,18 @@ struct NormedProduct {
 bool has_moments(const ConvolutionPass& forward);
 
 /// Appends the statistics of the batch norm.
-SourceMoments append_statistics(Program& program, const Choosers& choosers, const NormedProduct& both);
+SourceMoments append_statistics(List& list, const NormedProduct& both);
 
 /// Gradients that the backward pass writes, and the sums of the batch norm's gradient that it reads.
 struct NormedGradients {
     Tensor given{}, sum{};  ///< gradient of the batch norm's result; its sums, which are the gradient of the bias
     Tensor weight{};        ///< of the batch norm
     Tensor weights{};       ///< of the convolution, fp32
+    Tensor source{};        ///< of the convolution
 };
 
-/// Appends the gradients of both, and returns the gradient of the source.
-Tensor append_gradients(Program& program, const Choosers& choosers, const NormedProduct& both,
-                        const SourceMoments& moments, const NormedGradients& gradients);
+/// Appends the gradients of both.
+void append_gradients(List& list, const NormedProduct& both, const SourceMoments& moments,
+                      const NormedGradients& gradients);
 
 }  // namespace roof::ir

@@ -1,0 +1,153 @@
+#include "workloads/engine/ir/list.hpp"
+
+#include "workloads/model/work.hpp"
+
+#include <utility>
+#include <variant>
+
+namespace roof::ir {
+namespace {
+
+class Lowering {
+  public:
+    Lowering(Program& program, const Settings& settings, const Choosers& choosers)
+        : program_(program), settings_(settings), choosers_(choosers)
+    {
+    }
+
+    /// Operations that no library computes.
+    void add(const auto& operation, const Entry& entry) { append(operation, entry.work, entry.implementation); }
+
+    void add(Convolve operation, const Entry& entry)
+    {
+        const ConvolutionPass asked = operation.shape;
+        const Choice choice = choosers_.convolution(asked);
+        const AddBias apart{operation.result, operation.bias, asked.relu};
+        const bool is_apart = asked.pass == Pass::forward && (asked.bias || asked.relu) && !choice.fused;
+        if (is_apart) {
+            operation.shape.bias = operation.shape.relu = false;
+            operation.bias = {};
+        }
+        operation.plan = choice.plan;
+        operation.workspace = program_.scratch(choice.workspace);
+        Work work = entry.work;
+        if (work.executed.value <= 0) work.executed = executed_by(choice, asked);
+        ++algorithms[choice.algorithm];
+        append(operation, work, choice.implementation);
+        if (is_apart) append(apart, {}, "roof:bias");
+    }
+
+    void add(Multiply product, const Entry& entry)
+    {
+        const Tensor written = product.written();
+        const AddBias apart{written, product.bias, product.relu};
+        const Choice choice = choosers_.product(
+            {.pass = product.pass,
+             .batch = product.source.batch,
+             .inputs = static_cast<int>(product.source.elements() / static_cast<std::size_t>(product.source.batch)),
+             .outputs = product.result.channels,
+             .precision = product.rounded ? Precision::tf32 : product.source.precision,
+             .result_precision = written.precision,
+             .bias = static_cast<bool>(product.bias),
+             .relu = product.bias && product.relu,
+             .adds = product.adds});
+        const bool is_fused = product.bias && choice.fused;
+        if (!is_fused) {
+            product.bias = {};
+            product.relu = false;
+        }
+        product.plan = choice.plan;
+        product.workspace = program_.scratch(choice.workspace);
+        append(product, entry.work, choice.implementation);
+        if (!is_fused && (apart.bias || apart.relu)) append(apart, {}, "roof:bias");
+    }
+
+    void add(Attention attention, const Entry& entry)
+    {
+        const Choice choice = choose(attention, false);
+        attention.plan = choice.plan;
+        attention.workspace = program_.scratch(choice.workspace);
+        append(attention, executed(entry.work, choice), choice.implementation);
+    }
+
+    void add(AttentionGradient gradient, const Entry& entry)
+    {
+        const Choice choice = choose(gradient, true);
+        gradient.plan = choice.plan;
+        gradient.workspace = program_.scratch(choice.workspace);
+        if (choice.plan >= 0 && !settings_.deterministic) {
+            gradient.to_queries = gradient.result;
+            gradient.to_queries.precision = Precision::fp32;
+            gradient.to_queries = program_.tensor(gradient.to_queries);
+        }
+        append(gradient, executed(entry.work, choice), choice.implementation);
+    }
+
+    Algorithms algorithms;
+
+  private:
+    void append(const Operation& operation, const Work& work, const std::string& implementation)
+    {
+        program_.add_work(work);
+        program_.append(operation, implementation);
+    }
+
+    /// Multiply-adds on padding are not counted.
+    static Flops executed_by(const Choice& choice, const ConvolutionPass& shape)
+    {
+        if (choice.winograd_tile <= 0) return choice.executed;
+        return Flops{2.0 * static_cast<double>(model::winograd_multiply_adds(shape, choice.winograd_tile))};
+    }
+
+    /// No plan: our own kernels.
+    Choice choose(const auto& pass, bool backward) const
+    {
+        const Tensor& map = pass.result;
+        Choice choice;
+        if (choosers_.attention)
+            choice = choosers_.attention({.backward = backward,
+                                          .batch = map.batch,
+                                          .positions = map.height * map.width,
+                                          .heads = pass.heads,
+                                          .kv_heads = pass.kv_heads,
+                                          .channels = map.channels / pass.heads,
+                                          .causal = pass.causal,
+                                          .precision = map.precision,
+                                          .ordered = backward && settings_.deterministic});
+        if (choice.plan < 0) choice.implementation = "roof:attention";
+        return choice;
+    }
+    static Work executed(Work work, const Choice& choice)
+    {
+        if (choice.executed.value > 0) work.executed = choice.executed;
+        return work;
+    }
+
+    Program& program_;
+    const Settings& settings_;
+    const Choosers& choosers_;
+};
+
+}  // namespace
+
+void List::sweep()
+{
+    for (Stage& stage : stages) std::erase_if(stage.entries, [](const Entry& entry) { return entry.is_removed; });
+}
+
+Algorithms lower(const List& list, const Settings& settings, const Choosers& choosers)
+{
+    Lowering lowering(list.program(), settings, choosers);
+    lowering.algorithms = list.algorithms;
+    for (const List::Stage& stage : list.stages) {
+        if (stage.entries.empty() && stage.ready.empty()) continue;
+        list.program().begin(stage.part.layer, stage.part.kind, stage.part.phase);
+        list.program().add_work(stage.part.work);
+        for (const Entry& entry : stage.entries)
+            std::visit([&](const auto& operation) { lowering.add(operation, entry); }, entry.operation);
+        for (const std::size_t parameter : stage.ready) list.program().completes(parameter);
+    }
+    return lowering.algorithms;
+}
+
+}  // namespace roof::ir

@@ -1,0 +1,147 @@
+// Where gradients of weights are found, and what updates them.
+#include "workloads/engine/passes/norms.hpp"
+#include "workloads/engine/passes/passes.hpp"
+#include "workloads/model/work.hpp"
+#include "workloads/parallel/exchange.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace roof::ir {
+namespace {
+
+/// The piece of the block that has these places in the block of gradients, which is fp32.
+Tensor piece_at(const Tensor& block, const Tensor& gradient)
+{
+    Tensor piece = block;
+    piece.channels = static_cast<int>(gradient.elements());
+    piece.begin = gradient.begin / sizeof(float) * static_cast<std::size_t>(traits(block.precision).storage_bytes);
+    return block ? piece : Tensor{};
+}
+
+/// Gradients of weights that wait to be widened, with their parameters.
+class Waiting {
+  public:
+    void add(const Tensor& narrow, const Tensor& gradient, std::size_t parameter)
+    {
+        all_.from.push_back(narrow);
+        all_.to.push_back(gradient);
+        parameters_.push_back(parameter);
+        bytes_ += gradient.bytes();
+    }
+    std::size_t size() const { return parameters_.size(); }
+    std::size_t bytes() const { return bytes_; }
+    /// Widens all of them at the begin or the end of the stage, which completes their gradients.
+    void widen(List::Stage& stage, bool at_begin = false)
+    {
+        if (parameters_.empty()) return;
+        stage.entries.insert(at_begin ? stage.entries.begin() : stage.entries.end(), Entry{all_, "roof:widen"});
+        stage.ready.insert(at_begin ? stage.ready.begin() : stage.ready.end(), parameters_.begin(), parameters_.end());
+        *this = {};
+    }
+
+  private:
+    Widen all_{};
+    std::vector<std::size_t> parameters_{};
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+void take_whole_gradients(List& list)
+{
+    for (List::Stage& stage : list.stages) {
+        if (stage.part.phase != Phase::backward) continue;
+        Tensor bias;
+        bool has_relu = false;
+        for (Entry& entry : stage.entries) {
+            if (const auto* const mask = std::get_if<MaskGradient>(&entry.operation))
+                has_relu = has_relu || mask->output;
+            if (auto* const pass = std::get_if<Convolve>(&entry.operation)) {
+                pass->shape.bias = static_cast<bool>(bias);
+                pass->shape.relu = has_relu;
+                if (pass->shape.pass == Pass::backward_weights) pass->bias = bias;
+            }
+            const auto* const reduction = std::get_if<ReduceGradient>(&entry.operation);
+            const auto is_pass = [](const Entry& one) { return std::holds_alternative<Convolve>(one.operation); };
+            if (reduction == nullptr || std::ranges::none_of(stage.entries, is_pass)) continue;
+            bias = reduction->sum;
+            has_relu = static_cast<bool>(reduction->output);
+            const MaskGradient mask{reduction->share, reduction->other_share, reduction->output, reduction->result};
+            entry.is_removed = !mask.result;
+            entry.operation = mask;
+            entry.implementation = has_relu ? "roof:relu" : "roof:sum";
+        }
+    }
+    for_each_of<Descend>(list, [](const Place&, Descend& descent) { descent.copies = {}; });
+    list.sweep();
+}
+
+void narrow_gradients(List& list, const Settings& settings)
+{
+    Waiting waiting;
+    List::Stage* last = nullptr;
+    for (List::Stage& stage : list.stages) {
+        if (stage.part.phase != Phase::backward) continue;
+        last = &stage;
+        for (Entry& entry : stage.entries) {
+            if (std::holds_alternative<EmbedGradient>(entry.operation)) {
+                waiting.widen(stage, true);
+                break;
+            }
+            auto* const pass = std::get_if<Convolve>(&entry.operation);
+            if (pass == nullptr || pass->shape.pass != Pass::backward_weights) continue;
+            const Tensor gradient = pass->weights;
+            pass->weights.precision = settings.storage();
+            pass->weights.begin = 0;
+            pass->weights = list.tensor(pass->weights);
+            for (Entry& behind : stage.entries) {
+                if (auto* const unused = std::get_if<ClearUnused>(&behind.operation)) unused->gradient = pass->weights;
+            }
+            waiting.add(pass->weights, gradient, stage.ready.back());
+            stage.ready.pop_back();
+        }
+        // Other ranks wait for the first of them; one rank alone waits for none.
+        const bool is_bucket = settings.share().ranks > 1 && waiting.bytes() >= parallel::first_bucket_bytes;
+        if (is_bucket || waiting.size() == Widen::most) waiting.widen(stage);
+    }
+    if (last != nullptr) waiting.widen(*last);
+}
+
+void update_from_factors(List& list, const Settings& settings)
+{
+    const auto update =
+        std::ranges::find(list.stages, Phase::update, [](const auto& stage) { return stage.part.phase; });
+    if (update == list.stages.end()) return;
+    Descend descent;
+    for_each_of<Descend>(list, [&](const Place&, const Descend& one) { descent = one; });
+    std::set<std::size_t> embedded;  // first bytes of gradients
+    for_each_of<EmbedGradient>(list,
+                               [&](const Place&, const EmbedGradient& one) { embedded.insert(one.weights.begin); });
+    for_each_of<Multiply>(list, [&](const Place& place, const Multiply& product) {
+        const Tensor& gradient = product.weights;
+        const bool is_of_weights = product.pass == Pass::backward_weights && gradient.block == descent.gradients.block;
+        if (!is_of_weights || embedded.contains(gradient.begin)) return;
+        const std::string& layers = place.stage->part.layer;
+        List::Stage stage{{.layer = layers.substr(0, layers.find('+')),
+                           .kind = place.stage->part.kind,
+                           .phase = Phase::update,
+                           .work = {},
+                           .implementation = {}}};
+        const auto each = [&](model::Optimizer by) {
+            return Flops{model::cost_of(by).flops * static_cast<double>(gradient.elements())};
+        };
+        engine::add_work(stage.part, {.flops = each(model::Optimizer::sgd), .compulsory = {}, .no_reuse = {}});
+        stage.entries.push_back({DescendProduct{product.source, product.result, piece_at(descent.values, gradient),
+                                                piece_at(descent.momenta, gradient), piece_at(descent.copies, gradient),
+                                                descent.learning_rate},
+                                 "roof:sgd", place.entry->work});
+        list.stages.insert(update, std::move(stage));
+        engine::add_work(update->part, {.flops = Flops{} - each(settings.optimizer), .compulsory = {}, .no_reuse = {}});
+        place.entry->is_removed = true;
+    });
+    list.sweep();
+}
+
+}  // namespace roof::ir

@@ -1,0 +1,53 @@
+// Fusions: each is a pass over the list of a step's operations that finds what it can do for an executor and does it. A
+// pass leaves the values of the step as they are, but for rounding.
+#pragma once
+
+#include "workloads/engine/ir/list.hpp"
+
+namespace roof::ir {
+
+/// Runs the passes that the executor wants, in the order below.
+void run_passes(List& list, const Settings& settings, const Choosers& choosers);
+
+/// Between batch norms a convolution reads the source of the one before, and applies its scale, shift and ReLU itself:
+/// where it alone reads the ReLU, and the library can do so in both passes that read it. Narrow values only.
+void read_scaled_sources(List& list, const Choosers& choosers);
+/// A max pool that alone reads the ReLU of a batch norm does so, too. Backward, the batch norm finds the gradient of
+/// the pool as it reads it, twice: less than to write it.
+void read_scaled_pools(List& list);
+/// A batch norm behind a 1x1 convolution and before a sum finds its statistics and gradients from moments of what the
+/// convolution reads (moments.hpp), where the executor finds that faster.
+void take_moments(List& list, const Choosers& choosers);
+/// A convolution sums its result for the statistics of the batch norm behind it, where the library can. Narrow values
+/// only: in fp32, sums of squares are not precise enough.
+void sum_for_statistics(List& list, const Choosers& choosers);
+
+/// A sum normalises the batch norms that it alone reads. `only_whole`: of two maps, with a ReLU.
+void normalise_in_sums(List& list, bool only_whole);
+/// Backward, the pass that masks the gradient of such a sum also finds the sums of the first batch norm.
+void reduce_with_mask(List& list);
+/// That pass reads the signs of the sum, a bit for each value, in place of the sum.
+void keep_signs(List& list);
+/// Of a sum of two batch norms it finds the sums of both. `only_signed`: where it reads signs.
+void reduce_pairs(List& list, bool only_signed);
+/// One operation finds the gradients of the sources of both.
+void spread_pairs(List& list);
+/// All of a sum, of its batch norms and of its ReLU is one stage in each direction.
+void join_sums(List& list);
+
+/// A library computes batch norms in one operation, where the executor finds that faster.
+void take_library_norms(List& list, const Choosers& choosers);
+/// Backward, a batch norm computes again whether its ReLU clipped a value: less than to read its result.
+void mask_again(List& list);
+
+/// Convolutions write the gradient of their bias in the pass of the weights, and read trained values in fp32.
+void take_whole_gradients(List& list);
+/// Convolutions write gradients of weights in the precision of the activations. They are widened together.
+void narrow_gradients(List& list, const Settings& settings);
+/// Weights of linear layers are updated from the factors of their gradient.
+void update_from_factors(List& list, const Settings& settings);
+
+/// Backward, results overwrite gradients that nothing reads any more.
+void write_in_place(List& list);
+
+}  // namespace roof::ir
