@@ -8,58 +8,6 @@ using namespace roof::ir;
 
 namespace {
 
-const Tensor numbers{.batch = 1, .channels = 8};
-
-/// What a batch norm has beside its maps. Its bias has the place in all values that its gradient has in all gradients.
-struct Norm {
-    ChannelNumbers channels;
-    Tensor bias, sum, sum_of_products;
-};
-
-Norm norm_in(SmallList& of, const std::string& name)
-{
-    static std::size_t place = 0;
-    Norm norm{of.channels(name), of.named(name + ".bias", numbers), of.named(name + ".db", numbers),
-              of.named(name + ".dw", numbers)};
-    norm.bias.begin = norm.sum.begin = place += 1024;
-    return norm;
-}
-
-void normalise(SmallList& to, const Norm& norm, const Tensor& x, const Tensor& y, bool relu)
-{
-    to.list.append(Statistics{.source = x, .bias = norm.bias, .channels = norm.channels});
-    to.list.append(
-        Normalise{.source = x, .scale = norm.channels.scale, .shift = norm.channels.shift, .result = y, .relu = relu});
-}
-
-void differentiate(SmallList& to, const Norm& norm, const Tensor& dy, const Tensor& x, const Tensor& dx,
-                   const Tensor& output = {})
-{
-    to.list.append(ReduceGradient{.share = dy,
-                                  .output = output,
-                                  .source = x,
-                                  .channels = norm.channels,
-                                  .sum = norm.sum,
-                                  .sum_of_products = norm.sum_of_products});
-    to.list.append(NormGradient{.gradient = dy,
-                                .output = output,
-                                .source = x,
-                                .channels = norm.channels,
-                                .sum = norm.sum,
-                                .sum_of_products = norm.sum_of_products,
-                                .result = dx});
-}
-
-ConvolutionPass shape_of(Pass pass, Precision precision = Precision::bf16)
-{
-    return {{.batch = 2, .source = {8, 4, 4}, .result = {8, 4, 4}, .window = {}}, pass, precision};
-}
-
-Convolve convolve(const Tensor& x, const Tensor& y, const Tensor& weights, Pass pass = Pass::forward)
-{
-    return {.shape = shape_of(pass, x.precision), .source = x, .weights = weights, .result = y};
-}
-
 /// A batch norm with a ReLU, and what may read that.
 struct ScaledCase {
     explicit ScaledCase(Precision precision = Precision::bf16)
