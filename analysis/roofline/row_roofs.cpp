@@ -156,8 +156,9 @@ MixRoof roof_of(const std::vector<const Work*>& works, const RowRoofs& over, std
 
 std::optional<Access> access_of(std::string_view operation)
 {
-    constexpr std::array<std::pair<std::string_view, Access>, 9> table{{
+    constexpr std::array<std::pair<std::string_view, Access>, 10> table{{
         {"load", {1, 0}},
+        {"load by two readers", {1, 0}},
         {"store", {0, 1}},
         {"store_nt", {0, 1}},
         {"copy", {1.0 / 2, 1.0 / 2}},

@@ -28,6 +28,18 @@ Hertz clock_of(std::span<const ClockReading> readings)
     return {*middle};
 }
 
+Seconds wait_for_clock(const std::function<GpuState()>& look, Hertz highest, const std::function<void(Seconds)>& rest)
+{
+    constexpr Seconds step{0.01};  // the driver's values are some tens of milliseconds old
+    constexpr Seconds longest{0.5};
+    const auto is_held = [highest](const GpuState& state) {
+        return is_power_capped(state.slowdowns) && state.clock.value > 0 && state.clock < held_below * highest;
+    };
+    Seconds waited;
+    for (; waited < longest && is_held(look()); waited = waited + step) rest(step);
+    return waited;
+}
+
 void ClockWatch::look(Trace& trace, const GpuState& state, Hertz clock)
 {
     trace.ran_at(clock);

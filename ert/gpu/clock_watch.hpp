@@ -7,6 +7,7 @@
 #include "ert/gpu/nvml.hpp"
 #include "ert/method/bench/trace.hpp"
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,11 @@ namespace roof::gpu {
 /// The clock of a launch from what each multiprocessor says: the median over those whose readings span enough time to divide by; 0 if none
 /// does.
 Hertz clock_of(std::span<const ClockReading> readings);
+
+/// Before a probe begins, with the GPU at rest: waits while the driver says that the power cap, which is that of the
+/// work before, holds the clock below 98% of `highest`, at most half a second. `rest` lets so much time pass. Returns
+/// how much did.
+Seconds wait_for_clock(const std::function<GpuState()>& look, Hertz highest, const std::function<void(Seconds)>& rest);
 
 class ClockWatch {
   public:

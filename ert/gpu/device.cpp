@@ -4,7 +4,7 @@
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/nvml.hpp"
 #include "ert/gpu/probes/device_facts.hpp"
-#include "ert/gpu/theory.hpp"
+#include "ert/method/bench/chip.hpp"
 
 #include <cuda.h>
 
@@ -29,6 +29,17 @@ MemoryLevel level(std::string name, double bytes, int instances)
     result.capacity = Bytes{bytes};
     result.instances = instances;
     return result;
+}
+
+/// What public documents say of its compute capability: rates of this one alone, instructions also of an older one.
+void add_chip(int capability, Device& device)
+{
+    if (const std::vector<std::string> precisions = tensor_precisions(capability); !precisions.empty())
+        device.facts["tensor cores"] = join(precisions, " ");
+    const GpuChip* const chip = gpu_chip(capability);
+    if (chip == nullptr || chip->capability != capability) return;
+    std::ranges::copy_if(chip->instructions, std::back_inserter(device.spec_rates),
+                         [](const SpecRate& rate) { return rate.per_clock > 0; });
 }
 
 /// Makes no context on the device, which would take some hundred megabytes of its memory.
@@ -64,7 +75,7 @@ Device describe_device(DeviceId id, const Nvml* nvml)
         {"memory_bus_bits", std::to_string(attribute(id, cudaDevAttrGlobalMemoryBusWidth))},
         {"ecc", properties.ECCEnabled != 0 ? "on" : "off"},
     };
-    device.spec_rates = spec_rates_of(10 * properties.major + properties.minor);
+    add_chip(10 * properties.major + properties.minor, device);
     return device;
 }
 
@@ -82,10 +93,13 @@ void describe_or_report(DeviceId id, const Nvml* nvml, Machine& machine)
 /// Of CUDA's release notes: the oldest that runs what this runtime is of.
 constexpr const char* least_driver = CUDART_VERSION >= 13000 ? "580" : "525";
 
-Capability absence(cudaError_t status)
+Capability absence(cudaError_t status, const Nvml* nvml)
 {
     const bool no_driver = status == cudaErrorInsufficientDriver || status == cudaErrorStubLibrary;
-    const std::string what = no_driver ? "no NVIDIA driver, or one older than this CUDA runtime" : "no GPU was found";
+    const std::string driver = nvml != nullptr ? nvml->driver_version() : "";
+    const std::string what = !no_driver       ? "no GPU was found"
+                             : driver.empty() ? "no NVIDIA driver, or one older than this CUDA runtime"
+                                              : "the NVIDIA driver " + driver + " is too old for this build";
     const std::string remedy = no_driver
                                    ? "install an NVIDIA driver for CUDA " + version_text(CUDART_VERSION) +
                                          " or newer, " + least_driver + " or later"
@@ -146,7 +160,7 @@ void describe_devices(Machine& machine, const Nvml* nvml)
     const cudaError_t status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess || count == 0) {
         cudaGetLastError();
-        machine.capabilities.push_back(absence(status == cudaSuccess ? cudaErrorNoDevice : status));
+        machine.capabilities.push_back(absence(status == cudaSuccess ? cudaErrorNoDevice : status, nvml));
         return;
     }
     if (nvml != nullptr) machine.versions["NVIDIA driver"] = nvml->driver_version();

@@ -1,5 +1,6 @@
 // The GPU's ceilings as a part: what the shared object adds to the registry that opened it.
 #include "ert/gpu/device.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 

@@ -6,7 +6,7 @@ from itertools import combinations
 # Bytes of a loop that are read and written: docs/method.md, section 6, the table of operations.
 READ_SHARE = {"load": 1.0, "store": 0.0, "store_nt": 0.0, "copy": 0.5, "copy_nt": 0.5, "update": 0.5, "accumulate": 2 / 3,
               "accumulate_two": 3 / 4, "triad": 2 / 3}
-MULTIPLY_ADDS = ("fma", "mul+add", "dot", "tile", "widened", "matmul")
+MULTIPLY_ADDS = ("fma", "mul+add", "dot", "tile", "tile_pairs", "widened", "matmul")
 NARROWEST_FIRST = ("scalar", "neon", "sse", "avx2", "sve", "avx512", "amx")
 
 

@@ -126,3 +126,31 @@ TEST_CASE("every spec has a source, and an unknown processor has no spec")
     CHECK(spec_rates_of(machine_of("NobodyInc", 6, 106)).empty());
     CHECK(spec_rates_of(Machine{}).empty());
 }
+
+TEST_CASE("a core is a file: its figures give the rates of all probes, and a wrong key or figure is named")
+{
+    const std::string text =
+        "name: Made\nsource: Made, Guide 1\nvendor: MadeInc\nprocessors:\n"
+        "  - {family: 3, models: [1, 4]}\ndatapath_bits: 256\nnarrow: {fma: 3, add: 1, both: 4}\n"
+        "wide: {fma: 1, add: 1}\nload_bytes: 48\nstore_bytes: 16\naccess_bytes: 64\n";
+    const CoreChip made = parse_core_chip(text, "made.yaml");
+    const Machine machine = machine_of("MadeInc", 3, 2);
+    CHECK(core_chip("MadeInc", 3, 2) == nullptr);
+    const auto rate = [&](const std::string& level, const std::string& operation, const std::string& isa) {
+        for (const SpecRate& spec : spec_rates_of(machine, made))
+            if (spec.level == level && spec.operation == operation && spec.isa == isa && spec.precision != "fp64")
+                return spec.per_clock;
+        return 0.0;
+    };
+    // Eight lanes of fp32, three multiply-adds of two FLOPs: 48; one addition beside three of them: 56.
+    CHECK(rate("core", "fma", "avx2") == 48);
+    CHECK(rate("core", "fma+add", "avx2") == 56);
+    CHECK(rate("L1", "load", "") == 48);
+    CHECK(rate("L2", "load", "") == 0);
+    CHECK_THROWS_WITH(parse_core_chip(text + "lood_bytes: 1\n", "made.yaml"),
+                      Catch::Contains("made.yaml:12") && Catch::Contains("lood_bytes"));
+    CHECK_THROWS_WITH(parse_core_chip(text + "fill_bytes: none\n", "made.yaml"), Catch::Contains("fill_bytes"));
+    CHECK_THROWS_WITH(
+        parse_gpu_chip("name: x\ncapability: 9.9\ninstructions: {mma: {source: y, tile: {fp17: 1}}}\n", "made.yaml"),
+        Catch::Contains("fp17"));
+}

@@ -68,25 +68,44 @@ TEST_CASE("chains end where the host's do, bit for bit, in every format", "[kern
     }
 }
 
+namespace {
+
+void check_mma(TensorFormat format)
+{
+    INFO(static_cast<int>(format));
+    for (const int chains : mma_chain_counts) {
+        const MmaOperands operands = mma_operands(format, Numbers::whole);
+        const std::vector<std::byte> expected = lanes_of_sums(format, chains, operands, 1);
+        in_all_schedules([&] {
+            const Array<std::byte> a(lanes_of_a(format, operands));
+            const Array<std::byte> b(lanes_of_b(format, operands));
+            const Array<std::byte> sums(2 * 4 * expected.size());
+            const Readings readings;
+            enqueue_mma(format, chains, {a.data(), b.data(), sums.data(), readings.data(), 2, 1}, nullptr);
+            check_copies(sums, expected, 2 * 4);
+            readings.check();
+        });
+    }
+}
+
+}  // namespace
+
 TEST_CASE("mma.sync multiplies every format as the host does", "[kernels]")
 {
     for (const TensorFormat format :
          {TensorFormat::fp64_small, TensorFormat::fp64, TensorFormat::tf32, TensorFormat::fp16, TensorFormat::bf16,
-          TensorFormat::int8, TensorFormat::e4m3, TensorFormat::e5m2, TensorFormat::fp16_sums}) {
-        for (const int chains : mma_chain_counts) {
-            const MmaOperands operands = mma_operands(format, Numbers::whole);
-            const std::vector<std::byte> expected = lanes_of_sums(format, chains, operands, 1);
-            in_all_schedules([&] {
-                const Array<std::byte> a(lanes_of_a(format, operands));
-                const Array<std::byte> b(lanes_of_b(format, operands));
-                const Array<std::byte> sums(2 * 4 * expected.size());
-                const Readings readings;
-                enqueue_mma(format, chains, {a.data(), b.data(), sums.data(), readings.data(), 2, 1}, nullptr);
-                check_copies(sums, expected, 2 * 4);
-                readings.check();
-            });
-        }
-    }
+          TensorFormat::int8, TensorFormat::e4m3, TensorFormat::e5m2, TensorFormat::fp16_sums,
+          TensorFormat::turing_fp16, TensorFormat::turing_fp16_sums, TensorFormat::turing_int8,
+          TensorFormat::volta_fp16})
+        check_mma(format);
+}
+
+TEST_CASE("block-scaled mma.sync multiplies as the host does", "[kernels]")
+{
+    const auto is_scaled = [](const std::string& name) { return name.find("Mxfp8") != std::string::npos; };
+    if (std::ranges::none_of(emulated::all_kernels(), is_scaled)) return skip("this nvcc is older than 12.8");
+    const Generation blackwell(12);
+    for (const TensorFormat format : {TensorFormat::mxfp8, TensorFormat::mxfp4, TensorFormat::nvfp4}) check_mma(format);
 }
 
 TEST_CASE("words apart, by any number of threads, are each accessed once a pass", "[kernels]")
@@ -164,6 +183,27 @@ TEST_CASE("tcgen05 multiplies every format as the host does", "[kernels]")
             const Array<std::byte> sums(expected.size());
             const Readings readings;
             enqueue_tcgen05(format, {image.data(), sums.data(), readings.data(), 1, 3}, nullptr);
+            check_copies(sums, expected, 1);
+            readings.check();
+        });
+    }
+}
+
+TEST_CASE("tcgen05 of two blocks multiplies as the host does", "[kernels]")
+{
+    const auto is_pair = [](const std::string& name) { return name.find("tcgen05_pair_kernel") != std::string::npos; };
+    if (std::ranges::none_of(emulated::all_kernels(), is_pair)) return skip("this nvcc is older than 12.8");
+    const Generation blackwell(10);
+    for (const TensorFormat format :
+         {TensorFormat::tf32, TensorFormat::fp16, TensorFormat::bf16, TensorFormat::e4m3}) {
+        INFO(static_cast<int>(format));
+        const WgmmaOperands operands = wgmma_operands(format, Numbers::whole, {tcgen05_pair_m, tcgen05_n});
+        const std::vector<std::byte> expected = sums_by_row(format, operands, 3);
+        in_all_schedules([&] {
+            const Array<std::byte> image(image_of(format, operands));
+            const Array<std::byte> sums(expected.size());
+            const Readings readings;
+            enqueue_tcgen05_pairs(format, {image.data(), sums.data(), readings.data(), 1, 3}, nullptr);
             check_copies(sums, expected, 1);
             readings.check();
         });

@@ -1,4 +1,4 @@
-// The GPU of the fake NVML, which a test may take away.
+// The GPU of the fake NVML, which a test may take away or slow down.
 #include "tests/fakes/nvml/gpu.hpp"
 
 namespace roof::fakes::nvml {
@@ -29,4 +29,9 @@ const char* driver()
 extern "C" void fake_nvml_lose_gpu(bool is_lost)
 {
     roof::fakes::nvml::gpus().front().is_lost = is_lost;
+}
+
+extern "C" void fake_nvml_slow_for(int looks)
+{
+    roof::fakes::nvml::gpus().front().slow_looks = looks;
 }

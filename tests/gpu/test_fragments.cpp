@@ -17,9 +17,11 @@ namespace {
 
 using Places = std::set<std::pair<int, int>>;
 
-const std::vector<TensorFormat> instructions{TensorFormat::fp64_small, TensorFormat::fp64, TensorFormat::tf32,
-                                             TensorFormat::fp16,       TensorFormat::bf16, TensorFormat::int8,
-                                             TensorFormat::e4m3,       TensorFormat::e5m2};
+const std::vector<TensorFormat> instructions{TensorFormat::fp64_small,  TensorFormat::fp64,  TensorFormat::tf32,
+                                             TensorFormat::fp16,        TensorFormat::bf16,  TensorFormat::int8,
+                                             TensorFormat::e4m3,        TensorFormat::e5m2,  TensorFormat::turing_fp16,
+                                             TensorFormat::turing_int8, TensorFormat::mxfp8, TensorFormat::mxfp4,
+                                             TensorFormat::nvfp4};
 const std::vector<TensorFormat> warpgroup_instructions{TensorFormat::tf32, TensorFormat::fp16, TensorFormat::bf16,
                                                        TensorFormat::int8, TensorFormat::e4m3, TensorFormat::e5m2};
 
@@ -50,7 +52,9 @@ TEST_CASE("the lanes of a warp hold each element of A, B and the sums once")
         for (int lane = 0; lane < 32; ++lane) {
             for (int place = 0; place < shape.packed; ++place) {
                 for (int reg = 0; reg < shape.a_registers; ++reg)
-                    add(a, shape.m == 8 ? element_of_small_a(lane) : element_of_a(lane, reg, place, shape.packed),
+                    add(a,
+                        shape.m == 8 ? element_of_small_a(lane, place, shape.packed)
+                                     : element_of_a(lane, reg, place, shape.packed),
                         shape.m, shape.k);
                 for (int reg = 0; reg < shape.b_registers; ++reg)
                     add(b, element_of_b(lane, reg, place, shape.packed), shape.k, shape.n);
@@ -61,6 +65,58 @@ TEST_CASE("the lanes of a warp hold each element of A, B and the sums once")
         CHECK(b.size() == static_cast<std::size_t>(shape.k * shape.n));
         CHECK(sums.size() == static_cast<std::size_t>(shape.m * shape.n));
     }
+}
+
+TEST_CASE("the four products of Volta's mma hold each element of A, B and the sums once")
+{
+    const MmaShape shape = shape_of(TensorFormat::volta_fp16);
+    Places a;
+    Places b;
+    Places sums;
+    for (int lane = 0; lane < 32; ++lane) {
+        for (int i = 0; i < shape.packed * shape.a_registers; ++i) {
+            add(a, element_of_volta_a(lane, i / 2, i % 2), shape.m, shape.k);
+            add(b, element_of_volta_b(lane, i / 2, i % 2), shape.k, shape.n);
+        }
+        for (int reg = 0; reg < shape.sum_registers; ++reg)
+            add(sums, element_of_volta_sums(lane, reg), shape.m, shape.n);
+    }
+    CHECK(a.size() == 32 * 4);
+    CHECK(b.size() == 4 * 32);
+    CHECK(sums.size() == 4 * 8 * 8);
+    for (const auto& [row, column] : sums) CHECK(row / 8 == column / 8);
+}
+
+TEST_CASE("an instruction has the FLOPs of its shape")
+{
+    // 2 m n k by hand; Volta's warp has four products of 8 x 8 x 4.
+    CHECK(shape_of(TensorFormat::volta_fp16).flops() == 4 * 512);
+    CHECK(shape_of(TensorFormat::turing_fp16).flops() == 2048);
+    CHECK(shape_of(TensorFormat::turing_int8).flops() == 2048);
+    CHECK(shape_of(TensorFormat::fp16).flops() == 4096);
+    CHECK(shape_of(TensorFormat::mxfp8).flops() == 8192);
+    CHECK(shape_of(TensorFormat::nvfp4).flops() == 16384);
+}
+
+TEST_CASE("fragments match the layouts of CUTLASS")
+{
+    // mma_traits_sm70.hpp: an offset of A and B is m + 8 k, of the sums m + 8 n; thread 6 of the second four lanes is
+    // lane 22.
+    CHECK(element_of_volta_a(22, 1, 1) == Element{8 + 6, 3});
+    CHECK(element_of_volta_b(22, 0, 1) == Element{1, 8 + 6});
+    // Thread 6 has bits 0, 1, 1 of strides 1, 16, 4; register 5 bits 1, 0, 1 of strides 8, 2, 32: 20 + 40 is row 4,
+    // column 7.
+    CHECK(element_of_volta_sums(22, 5) == Element{8 + 4, 8 + 7});
+    // mma_traits_sm75.hpp, int8: lane 6 is 2 x 32 + 1, place 3 is 3 x 8: row 1, k 11.
+    CHECK(element_of_small_a(6, 3, 4) == Element{1, 11});
+    // mma_traits_sm120.hpp, 4 bits: lane 6 is 2 x 128 + 1, place 5 is 5 x 16, register 3 is 8 + 512: 857 is row 9, k
+    // 53.
+    CHECK(element_of_a(6, 3, 5, 8) == Element{9, 53});
+    // Of B, offsets n + 8 k: lane 6 is 2 x 64 + 1, place 5 is 40, register 1 is 256: column 1, k 53.
+    CHECK(element_of_b(6, 1, 5, 8) == Element{53, 1});
+    // Scales of A: lane 7 is 1 x 8 + 1 x 0 + 1; of B 0 + 1.
+    CHECK(row_of_scale(7) == 9);
+    CHECK(column_of_scale(7) == 1);
 }
 
 TEST_CASE("fragments match the figures of the PTX manual")

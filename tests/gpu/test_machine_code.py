@@ -33,7 +33,7 @@ def capabilities(kernels):
 
 class Object(unittest.TestCase):
     def test_holds_code_for_each_architecture(self):
-        self.assertLessEqual({*BUILT, *BUILT_80, *BUILT_90, 89, 90, 100}, set(capabilities(KERNELS)))
+        self.assertLessEqual({*BUILT, *BUILT_80, *BUILT_90, 75, 89, 90, 100, 103, 120, 121}, set(capabilities(KERNELS)))
 
     def test_holds_the_common_kernels_for_each(self):
         for function, built in (("chain_kernel", BUILT), ("mma_kernel", BUILT_80), ("stream_kernel", BUILT), ("shared_kernel", BUILT),
@@ -117,6 +117,16 @@ class TensorCores(unittest.TestCase):
         self.check("mma_kernel", "fp64_small", "DMMA", BUILT_80)
         self.check("mma_kernel", "fp64", "DMMA", [each for each in BUILT_90 if each == 90])
 
+    def test_mma_of_turing_is_one_machine_instruction_each(self):
+        for instruction, name in (("turing_fp16", "HMMA"), ("turing_fp16_sums", "HMMA"), ("turing_int8", "IMMA")):
+            self.check("mma_kernel", instruction, name, (75,))
+        # Volta's has four steps; where CUDA compiles no 7.0, its code is one for 7.5.
+        self.check("mma_kernel", "volta_fp16", "HMMA884", [70 if 70 in BUILT else 75], 4 * MMA_INSTRUCTIONS)
+
+    def test_mma_with_scales_is_one_machine_instruction_each(self):
+        for instruction, name in (("mxfp8", "QMMA"), ("mxfp4", "OMMA"), ("nvfp4", "OMMA")):
+            self.check("mma_kernel", instruction, name, (120, 121))
+
     def test_fp8_is_not_made_of_fp16(self):
         for instruction in ("e4m3", "e5m2"):
             self.check("mma_kernel", instruction, "QMMA", (89,))
@@ -132,10 +142,14 @@ class TensorCores(unittest.TestCase):
                  "int8": "UTCIMMA", "e4m3": "UTCQMMA", "e5m2": "UTCQMMA", "mxfp8": "UTCQMMA", "mxfp4": "UTCOMMA", "nvfp4": "UTCOMMA"}
         for format_name, instruction in kinds.items():
             kernels = found("tcgen05_kernel", format_name)
-            self.assertEqual([100], capabilities(kernels))
+            self.assertEqual([100] if format_name == "int8" else [100, 103], capabilities(kernels))
             for kernel in kernels:
                 with self.subTest(kernel):
                     self.assertEqual(WGMMA_INSTRUCTIONS, kernel.counts[instruction])
+
+    def test_tcgen05_of_pairs_are_all_there(self):
+        for format_name, instruction in {"tf32": "UTCHMMA", "fp16": "UTCHMMA", "bf16": "UTCHMMA", "e4m3": "UTCQMMA"}.items():
+            self.check("tcgen05_pair_kernel", format_name, instruction, (100, 103), WGMMA_INSTRUCTIONS)
 
 
 class Memory(unittest.TestCase):

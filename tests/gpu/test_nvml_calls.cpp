@@ -1,4 +1,5 @@
 // The driver's library as the part uses it, on a stand-in that refuses what the real one refuses.
+#include "ert/gpu/clock_watch.hpp"
 #include "ert/gpu/nvml.hpp"
 
 #include <dlfcn.h>
@@ -111,4 +112,33 @@ TEST_CASE("of a GPU that is lost, and of a driver without a function, nothing is
     CHECK(state.slowdowns == 0);
     CHECK(state.conditions.celsius == 0);
     CHECK(old->free_memory(old->device(bus_id)).value == 0);
+}
+
+TEST_CASE("a probe waits until the clock that the power cap held down has risen, at most half a second", "[fake]")
+{
+    const Stand stand(ROOF_FAKE_NVML);
+    const auto slow_for = reinterpret_cast<void (*)(int)>(dlsym(stand.handle, "fake_nvml_slow_for"));
+    const auto nvml = opened(ROOF_FAKE_NVML);  // which names the power cap always
+    nvmlDevice_st* const device = nvml->device(bus_id);
+    double rested = 0;
+    const auto waited = [&](const std::shared_ptr<const Nvml>& of, nvmlDevice_st* which) {
+        rested = 0;
+        const Seconds all =
+            wait_for_clock([&] { return of->look(which); }, Hertz{1755e6}, [&](Seconds time) { rested += time.value; });
+        CHECK(all.value == Approx(rested).margin(1e-12));
+        return rested;
+    };
+    CHECK(waited(nvml, device) == 0);
+    slow_for(7);
+    CHECK(waited(nvml, device) == Approx(0.07));
+    slow_for(1000);
+    CHECK(waited(nvml, device) == Approx(0.5).margin(0.011));
+    slow_for(0);
+    // Without a reason, nothing says that the work before is it.
+    const Stand old_stand(ROOF_FAKE_OLD_NVML);
+    const auto old_slow_for = reinterpret_cast<void (*)(int)>(dlsym(old_stand.handle, "fake_nvml_slow_for"));
+    const auto old = opened(ROOF_FAKE_OLD_NVML);
+    old_slow_for(1);
+    CHECK(waited(old, old->device(bus_id)) == 0);
+    CHECK(old->look(old->device(bus_id)).clock.value == 1755e6);
 }

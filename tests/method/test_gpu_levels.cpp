@@ -84,6 +84,24 @@ TEST_CASE("an H100 has L1, L2 and memory: ordinary loads show L1, loads past it 
     CHECK(load(ceilings, "L1", "cg") == nullptr);
 }
 
+TEST_CASE("loads by two readers are a ceiling of the L2, its highest, and of no other level")
+{
+    std::vector<Measurement> rows = all_loads();
+    // Of the memory's bytes half arrive twice, which is no rate of memory.
+    for (const auto& [kibibytes, rate] : Rates{{128, 9.6}, {192, 9.7}, {256, 9.6}, {2048, 5.9}}) {
+        rows.push_back(gpu_row("load", "cg", kibibytes, rate));
+        rows.back().point.set("path", "readers:2");
+    }
+    const Ceilings ceilings = fit_ceilings(rows, h100());
+    std::vector<std::string> levels;
+    for (const Ceiling& ceiling : ceilings.all)
+        if (ceiling.operation == "load by two readers") levels.push_back(ceiling.level);
+    CHECK(levels == std::vector<std::string>{"L2"});
+    CHECK(ceilings.roof(Role::bandwidth, "gpu:0", "L2", 1)->rate.median.value == Approx(9.6e12).epsilon(0.02));
+    CHECK(ceilings.roof(Role::bandwidth, "gpu:0", "DRAM", 1)->rate.median.value == Approx(3.11e12).epsilon(0.02));
+    CHECK(load(ceilings, "L2", "cg")->rate.median.value == Approx(7.65e12).epsilon(0.03));
+}
+
 TEST_CASE("an H100 shows no L2 without loads past the L1")
 {
     std::vector<Measurement> rows;

@@ -2,6 +2,7 @@
 
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/probes/device_facts.hpp"
+#include "ert/method/bench/chip.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
 #include "workloads/cudnn/step.hpp"
 #include "workloads/parallel/place.hpp"
@@ -60,11 +61,12 @@ std::vector<Axis> TrainBench::own_axes(const Machine&) const
 std::optional<std::string> TrainBench::lacking(const Point& point, const Machine& machine, const Device& device) const
 {
     const Settings settings = settings_of(point, machine);
-    const bool is_of_all = settings.precision == Precision::fp32 || settings.precision == Precision::fp16;
-    if (auto missing = gpu::missing_capability(device, is_of_all ? least_of_library() : 80,
-                                               "training in " + point.text("precision")))
-        return missing;
-    if (auto missing = gpu::missing_capability(device, ROOF_CUDA_OLDEST, "this build")) return missing;
+    if (auto missing = gpu::missing_capability(device, least_of_library(), "this cuDNN"))
+        return *missing + "; of CUDA 12, cuDNN 9.10 serves 5.0 and newer";
+    if (!multiplies(gpu::capability_of(device), point.text("precision")))
+        return "this GPU" + gpu::of_capability(device) + " has no arithmetic in " + point.text("precision") +
+               "; fp32 and fp16 train";
+    if (auto missing = gpu::missing_in_build(device)) return missing;
     if (settings.algorithm == Algorithm::automatic) return std::nullopt;
     return lacking_algorithm(settings, device);
 }

@@ -8,6 +8,7 @@
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/chip.hpp"
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/process_limits.hpp"
 
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -134,14 +136,15 @@ void add_faster_steps(std::vector<Action>& actions, const Study& study, const Me
                  "measured"});
 }
 
-/// As the training bench has it: on a CPU its layers between convolutions need AVX-512, on a GPU it needs compute capability 8.0.
+/// As the training bench has it: on a CPU its layers between convolutions need AVX-512, a GPU must multiply in it.
 bool trains_in_bf16(const Machine& machine, const std::string& device)
 {
     if (kind_of_device(device) == "cpu") return std::ranges::find(machine.isa, "avx512") != machine.isa.end();
     const Device* const gpu = machine.find_device(devices_in(device).front());
     if (gpu == nullptr) return false;
     const auto capability = gpu->facts.find("compute capability");
-    return capability != gpu->facts.end() && std::atof(capability->second.c_str()) >= 8;
+    return capability != gpu->facts.end() &&
+           multiplies(static_cast<int>(std::lround(10 * std::atof(capability->second.c_str()))), "bf16");
 }
 
 /// bf16, if the device trains in it, its roof is certainly higher, and no step of it was measured: each layer keeps the share of its roof.

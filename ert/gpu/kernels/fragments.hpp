@@ -2,8 +2,8 @@
 // and the layout of the operands of wgmma in shared memory.
 //
 // A warp's lane is 4 * group + member. An element of A (m x k), B (k x n) or of the sums (m x n) is named by lane,
-// register and place in the register, which holds `packed` elements: 1 of fp64 and tf32, 2 of 16 bits, 4 of 8 bits.
-// (PTX ISA, "Matrix fragments for mma" and "Asynchronous warpgroup-level matrix shared memory layout".)
+// register and place in the register, which holds `packed` elements: 1 of fp64 and tf32, 2 of 16 bits, 4 of 8, 8 of 4
+// bits. (PTX ISA, "Matrix fragments for mma" and "Asynchronous warpgroup-level matrix shared memory layout".)
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,13 @@ enum class TensorFormat {
     e4m3,  ///< mma on compute capability 8.9, and 12.0 on
     e5m2,
     fp16_sums,  ///< fp16 with sums in fp16, two in a register; not of tcgen05
-    mxfp8,  ///< from here on tcgen05 alone: e4m3 and e2m1 with a scale for each 32 numbers, e2m1 with one for each 16
+    mxfp8,  ///< tcgen05, and mma from 12.0 on: e4m3 and e2m1 with a scale for each 32 numbers, e2m1 with one for each 16
     mxfp4,
-    nvfp4
+    nvfp4,
+    turing_fp16,  ///< from here on mma of 7.5 alone: 16 x 8 x 8 (int8: 8 x 8 x 16)
+    turing_fp16_sums,
+    turing_int8,
+    volta_fp16  ///< mma of 7.0 alone: four products of 8 x 8 x 4, each by eight lanes
 };
 
 struct Element {
@@ -39,10 +43,42 @@ constexpr Element element_of_a(int lane, int reg, int place, int packed)
     return {lane / 4 + 8 * (reg % 2), packed * (lane % 4) + place + 4 * packed * (reg / 2)};
 }
 
-/// The same for an A of 8 rows (m8n8k4); its one register holds one element.
-constexpr Element element_of_small_a(int lane)
+/// The same for an A of 8 rows, of which a lane has one register.
+constexpr Element element_of_small_a(int lane, int place, int packed)
 {
-    return {lane / 4, lane % 4};
+    return {lane / 4, packed * (lane % 4) + place};
+}
+
+/// Of volta_fp16 the four products stand along a diagonal: A is 32 x 4, B 4 x 32, and the sums are the blocks of 8 x 8
+/// on the diagonal of 32 x 32. Lanes 4q to 4q + 3 and 16 more than these have product q.
+constexpr int volta_row(int lane)
+{
+    return 8 * (lane % 16 / 4) + 4 * (lane / 16) + lane % 4;
+}
+constexpr Element element_of_volta_a(int lane, int reg, int place)
+{
+    return {volta_row(lane), 2 * reg + place};
+}
+constexpr Element element_of_volta_b(int lane, int reg, int place)
+{
+    return {2 * reg + place, volta_row(lane)};
+}
+constexpr Element element_of_volta_sums(int lane, int reg)
+{
+    const int first = 8 * (lane % 16 / 4);
+    return {first + 4 * (lane / 16) + 2 * (reg / 2 % 2) + lane % 2,
+            first + 4 * (reg / 4) + 2 * (lane / 2 % 2) + reg % 2};
+}
+
+/// Whose scale a lane has of a block-scaled mma (16 x 8): one of A's rows, one of B's columns. Lanes with the same one
+/// hold the same word, of whose bytes the first belongs to the first numbers along k.
+constexpr int row_of_scale(int lane)
+{
+    return lane / 4 + 8 * (lane % 2);
+}
+constexpr int column_of_scale(int lane)
+{
+    return lane / 4;
 }
 
 /// The element of B in a register.

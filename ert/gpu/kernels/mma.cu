@@ -2,7 +2,7 @@
 #include "ert/gpu/kernels/mma.hpp"
 
 #include "ert/gpu/kernels/launch.cuh"
-#include "ert/gpu/kernels/mma_kernel.cuh"
+#include "ert/gpu/kernels/mma_float_sums.cuh"
 
 #include <cstdint>
 
@@ -57,6 +57,9 @@ struct Int8 {
 MmaKernel kernel_of(TensorFormat instruction, int chains)
 {
     if (instruction == TensorFormat::e4m3 || instruction == TensorFormat::e5m2) return fp8_kernel(instruction, chains);
+    if (scales_of_mma(instruction) != 0) return scaled_kernel(instruction, chains);
+    if (instruction == TensorFormat::volta_fp16) return volta_kernel(chains);
+    if (instruction > TensorFormat::nvfp4) return turing_kernel(instruction, chains);
     constexpr MmaKernel (*kernels[])(int){mma_with_chains<Fp64Small, TensorFormat::fp64_small>,
                                           large_fp64_kernel,
                                           mma_with_chains<Tf32, TensorFormat::tf32>,

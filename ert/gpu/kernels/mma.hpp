@@ -18,7 +18,20 @@ struct MmaShape {
     int sum_registers;    ///< of a lane
     int register_bytes;   ///< of operands; sums have as many, or 4
     int packed_sums = 1;  ///< in a register
+    int scale_words = 0;  ///< behind the registers of A, and behind those of B, of a lane
+    int products = 1;     ///< of a warp, m / products by n / products each, along the diagonal
+
+    constexpr double flops() const { return 2.0 * m * n * k / products; }
 };
+
+/// Of a row of A, or a column of B, of a block-scaled instruction; 0: it has none.
+constexpr int scales_of_mma(TensorFormat instruction)
+{
+    return instruction == TensorFormat::mxfp8   ? 1
+           : instruction == TensorFormat::mxfp4 ? 2
+           : instruction == TensorFormat::nvfp4 ? 4
+                                                : 0;
+}
 
 constexpr MmaShape shape_of(TensorFormat instruction)
 {
@@ -34,6 +47,19 @@ constexpr MmaShape shape_of(TensorFormat instruction)
             return {16, 8, 16, 2, 4, 2, 4, 4};
         case TensorFormat::fp16_sums:
             return {16, 8, 16, 2, 4, 2, 2, 4, 2};
+        case TensorFormat::mxfp8:
+            return {16, 8, 32, 4, 4, 2, 4, 4, 1, 1};
+        case TensorFormat::mxfp4:
+        case TensorFormat::nvfp4:
+            return {16, 8, 64, 8, 4, 2, 4, 4, 1, 1};
+        case TensorFormat::turing_fp16:
+            return {16, 8, 8, 2, 2, 1, 4, 4};
+        case TensorFormat::turing_fp16_sums:
+            return {16, 8, 8, 2, 2, 1, 2, 4, 2};
+        case TensorFormat::turing_int8:
+            return {8, 8, 16, 4, 1, 1, 2, 4};
+        case TensorFormat::volta_fp16:
+            return {32, 32, 4, 2, 2, 2, 8, 4, 1, 0, 4};
         default:
             return {16, 8, 32, 4, 4, 2, 4, 4};
     }
@@ -47,13 +73,23 @@ inline constexpr int mma_instructions = 64;  ///< of each warp in one step of th
 
 /// Each chain has a B and sums of its own, and adds A[0] * B, A[1] * B, A[0] * B, … to the sums, which begin at 0.
 struct MmaLaunch {
-    const void* a;  ///< [mma_factors][lane][register], registers of shape_of()
+    const void* a;  ///< [mma_factors][lane][register], registers and scale words of shape_of()
     const void* b;  ///< [max_mma_chains][lane][register]
     void* sums;     ///< [warp of the grid][chain][lane][register]
     ClockReading* reading;
     int blocks;
     int steps;
 };
+
+using MmaKernel = void (*)(MmaLaunch);
+
+/// Kernels that not every GPU has. They are compiled into separate objects, each for its architectures.
+MmaKernel large_fp64_kernel(int chains);
+MmaKernel fp8_kernel(TensorFormat format, int chains);
+MmaKernel turing_kernel(TensorFormat instruction, int chains);
+MmaKernel volta_kernel(int chains);
+/// Throws Unsupported where this build's CUDA toolkit is too old for them.
+MmaKernel scaled_kernel(TensorFormat instruction, int chains);
 
 /// Puts one launch into the stream. Throws Error; Unsupported where this build has no such code for the GPU.
 void enqueue_mma(TensorFormat instruction, int chains, const MmaLaunch& launch, cudaStream_t stream);

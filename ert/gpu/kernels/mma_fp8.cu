@@ -1,6 +1,6 @@
 // mma.sync in fp8, for compute capability 8.9, and 12.0 and later. On 9.0 and 10.0 the assembler replaces it by
 // products in fp16, which would not be a ceiling of fp8; these have wgmma and tcgen05.
-#include "ert/gpu/kernels/mma_kernel.cuh"
+#include "ert/gpu/kernels/mma_float_sums.cuh"
 
 namespace roof::gpu {
 

@@ -1,5 +1,4 @@
 // The loop around mma.sync, for any instruction: `Instruction` has the types Operand and Sum and a static multiply_add.
-// The instruction of all formats whose sums are fp32 stands here once; a format adds its shape and types to it.
 #pragma once
 
 #include "ert/gpu/kernels/clock_span.cuh"
@@ -8,19 +7,6 @@
 #include <cstdint>
 
 namespace roof::gpu {
-
-/// Sums in fp32. `Format::types`: shape, layouts, and the types of sums, A and B.
-template <class Format>
-struct FloatSums {
-    using Operand = std::uint32_t;
-    using Sum = float;
-    static __device__ void multiply_add(Sum (&d)[4], const Operand (&a)[4], const Operand (&b)[2])
-    {
-        asm volatile("mma.sync.aligned.%10.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "C"(Format::types));
-    }
-};
 
 template <class Instruction, TensorFormat name, int chains>
 __global__ void __launch_bounds__(mma_threads) mma_kernel(MmaLaunch launch)
@@ -32,18 +18,20 @@ __global__ void __launch_bounds__(mma_threads) mma_kernel(MmaLaunch launch)
     const int lane = threadIdx.x % 32;
     const auto* from_a = static_cast<const Operand*>(launch.a);
     const auto* from_b = static_cast<const Operand*>(launch.b);
-    Operand a[mma_factors][shape.a_registers];
-    Operand b[chains][shape.b_registers];
+    constexpr int a_words = shape.a_registers + shape.scale_words;
+    constexpr int b_words = shape.b_registers + shape.scale_words;
+    Operand a[mma_factors][a_words];
+    Operand b[chains][b_words];
     Sum sums[chains][shape.sum_registers] = {};
 #pragma unroll
     for (int factor = 0; factor < mma_factors; ++factor) {
 #pragma unroll
-        for (int i = 0; i < shape.a_registers; ++i) a[factor][i] = from_a[(factor * 32 + lane) * shape.a_registers + i];
+        for (int i = 0; i < a_words; ++i) a[factor][i] = from_a[(factor * 32 + lane) * a_words + i];
     }
 #pragma unroll
     for (int chain = 0; chain < chains; ++chain) {
 #pragma unroll
-        for (int i = 0; i < shape.b_registers; ++i) b[chain][i] = from_b[(chain * 32 + lane) * shape.b_registers + i];
+        for (int i = 0; i < b_words; ++i) b[chain][i] = from_b[(chain * 32 + lane) * b_words + i];
     }
 #pragma unroll 1
     for (int step = 0; step < launch.steps; ++step) {
@@ -65,17 +53,11 @@ __global__ void __launch_bounds__(mma_threads) mma_kernel(MmaLaunch launch)
     span.end(launch.reading);
 }
 
-using MmaKernel = void (*)(MmaLaunch);
-
 template <class Instruction, TensorFormat name>
 MmaKernel mma_with_chains(int chains)
 {
     return chains == mma_chain_counts[0] ? mma_kernel<Instruction, name, mma_chain_counts[0]>
                                          : mma_kernel<Instruction, name, mma_chain_counts[1]>;
 }
-
-/// Kernels that not every GPU has. They are compiled into separate objects, for fewer architectures.
-MmaKernel large_fp64_kernel(int chains);
-MmaKernel fp8_kernel(TensorFormat format, int chains);
 
 }  // namespace roof::gpu

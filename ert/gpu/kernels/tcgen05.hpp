@@ -1,6 +1,6 @@
-// Host interface of the kernels of tcgen05 (compute capability 10.0). One thread of a block makes the tensor core
-// multiply matrices in shared memory, again and again, and add to sums in tensor memory. Formats, layout of operands
-// and launch are those of wgmma.
+// Host interface of the kernels of tcgen05 (compute capability 10.0 and 10.3). One thread of a block makes the tensor
+// core multiply matrices in shared memory, again and again, and add to sums in tensor memory. Formats, layout of
+// operands and launch are those of wgmma.
 #pragma once
 
 #include "ert/gpu/kernels/wgmma.hpp"
@@ -64,10 +64,26 @@ constexpr unsigned long long tcgen05_descriptor(unsigned address)
     return wgmma_descriptor(address) | 1ULL << 46;
 }
 
+/// Of a pair of blocks, each of which has half of A's rows and of B's: both A and B have 256.
+inline constexpr int tcgen05_pair_m = 2 * tcgen05_m;
+inline constexpr int tcgen05_pair_operand_bytes = (wgmma_factors + 1) * tcgen05_a_bytes;
+constexpr unsigned tcgen05_pair_instruction(TensorFormat format, bool is_less)
+{
+    return tcgen05_instruction(format, is_less) + (tcgen05_m / 16U << 24);
+}
+
+using Tcgen05Kernel = void (*)(WgmmaLaunch);
+
 /// Sums are [block][row][column]. Throws as enqueue_wgmma() does.
 void enqueue_tcgen05(TensorFormat format, const WgmmaLaunch& launch, cudaStream_t stream);
 
 /// Blocks that a multiprocessor of the current device holds at once. Throws as above.
 int resident_tcgen05_blocks(TensorFormat format);
+
+/// Of launch.blocks pairs of blocks, in tf32, fp16, bf16 or e4m3. Sums are [pair][row][column]. Throws as above.
+void enqueue_tcgen05_pairs(TensorFormat format, const WgmmaLaunch& launch, cudaStream_t stream);
+
+/// Pairs that the current device holds at once. Throws as above.
+int resident_tcgen05_pairs(TensorFormat format);
 
 }  // namespace roof::gpu

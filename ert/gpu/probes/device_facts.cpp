@@ -89,6 +89,12 @@ int capability_of(const Device& device)
     return static_cast<int>(std::lround(10 * number_in(device, "compute capability")));
 }
 
+std::string of_capability(const Device& device)
+{
+    const int capability = capability_of(device);
+    return capability == 0 ? " of unknown compute capability" : " of compute capability " + text_of(capability);
+}
+
 int multiprocessors_of(const Device& device)
 {
     return static_cast<int>(number_in(device, "multiprocessors", 1));
@@ -101,6 +107,18 @@ std::optional<std::string> missing_capability(const Device& device, int least, c
     const std::string has =
         capability == 0 ? "this GPU does not say which it has" : "this GPU has " + text_of(capability);
     return what + " needs compute capability " + text_of(least) + "; " + has;
+}
+
+std::optional<std::string> missing_in_build(const Device& device)
+{
+    auto missing = missing_capability(device, oldest_capability(), "this build");
+    const int capability = capability_of(device);
+    constexpr int least_of_cuda_12 = 50;
+    constexpr int least_of_cuda_13 = 75;
+    if (!missing || capability == 0) return missing;
+    if (capability < least_of_cuda_12) return *missing + ", which no CUDA toolkit for C++20 compiles for";
+    return *missing + ": build on its machine, or with -DCMAKE_CUDA_ARCHITECTURES=" + std::to_string(capability) +
+           (capability < least_of_cuda_13 ? "-real and CUDA 12" : "");
 }
 
 Bytes capacity_of(const Device& device, std::string_view level)

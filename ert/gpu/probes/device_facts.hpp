@@ -20,11 +20,21 @@ double number_in(const Device& device, const std::string& fact, double otherwise
 /// 90 for compute capability 9.0; 0 if unknown.
 int capability_of(const Device& device);
 
+/// " of compute capability 9.0"; " of unknown compute capability".
+std::string of_capability(const Device& device);
+
 /// Number of multiprocessors; 1 if unknown.
 int multiprocessors_of(const Device& device);
 
 /// "needs compute capability 9.0; this GPU has 8.0", or nothing if the device has at least `least`.
 std::optional<std::string> missing_capability(const Device& device, int least, const std::string& what);
+
+/// The oldest compute capability that kernels of this build run on, 80 for 8.0, by CMAKE_CUDA_ARCHITECTURES. Some need
+/// a newer one: their benches say so.
+int oldest_capability();
+
+/// The reason why the GPU is older than that, and what to do, or nothing.
+std::optional<std::string> missing_in_build(const Device& device);
 
 /// Of a level of memory as the machine reports it, over all its instances; 0 if it reports none.
 Bytes capacity_of(const Device& device, std::string_view level);

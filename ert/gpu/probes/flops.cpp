@@ -4,6 +4,7 @@
 #include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/flops_subjects.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
+#include "ert/method/bench/chip.hpp"
 
 #include <algorithm>
 
@@ -25,11 +26,12 @@ const std::vector<InstructionSet>& instruction_sets()
 {
     using enum Precision;
     static const std::vector<std::string> all_tiles{"tile", "tile_e5m2", "tile_fp16_sums"};
+    static const std::vector<std::string> all_of_mma{"tile", "tile_e5m2", "tile_fp16_sums", "tile_mx", "tile_nv"};
     static const std::vector<InstructionSet> all{
         {"cuda", {"fma", "add", "mul", "exp"}, {fp64, fp32, fp16, bf16, int32}, make_chains},
-        {"mma", all_tiles, {fp64, tf32, fp16, bf16, fp8, int8}, make_mma},
+        {"mma", all_of_mma, {fp64, tf32, fp16, bf16, fp8, fp4, int8}, make_mma},
         {"wgmma", all_tiles, {tf32, fp16, bf16, fp8, int8}, make_wgmma},
-        {"tcgen05", {"tile", "tile_e5m2", "tile_mx", "tile_nv"}, {tf32, fp16, bf16, fp8, fp4, int8}, make_tcgen05},
+        {"tcgen05", {"tile", "tile_pairs", "tile_e5m2", "tile_mx", "tile_nv"}, {tf32, fp16, bf16, fp8, fp4, int8}, make_tcgen05},
     };
     return all;
 }
@@ -53,6 +55,8 @@ std::optional<std::string> contradiction(const Point& point)
         return "two integer additions in a row become one instruction: int32 has only fma";
     if (operation == "exp" && precision != Precision::fp32) return "the special function units compute in fp32";
     if (operation == "tile_e5m2" && precision != Precision::fp8) return "e5m2 is a format of fp8, not of " + name;
+    if (operation == "tile_pairs" && (precision == Precision::fp4 || precision == Precision::int8))
+        return "tcgen05 of two blocks is issued in tf32, fp16, bf16 and fp8";
     if (operation == "tile_fp16_sums" && precision != Precision::fp16)
         return "only products of fp16 are summed in fp16";
     if (operation == "tile_mx" && precision != Precision::fp8 && precision != Precision::fp4)
@@ -64,34 +68,29 @@ std::optional<std::string> contradiction(const Point& point)
     return std::nullopt;
 }
 
-/// Why this GPU cannot run the point.
+/// Why this GPU cannot run the point, by the files of configs/machines/capabilities.
 std::optional<std::string> missing_instruction(const Point& point, const Device& device)
 {
     const std::string& isa = point.text("isa");
-    const int capability = capability_of(device);
-    if (isa == "wgmma") {
-        if (capability > 90) return "wgmma exists only on compute capability 9.0";
-        return missing_capability(device, 90, "wgmma");
-    }
-    if (isa == "tcgen05") {
-        if (capability > 100) return "tcgen05 is built only for compute capability 10.0";
-        return missing_capability(device, 100, "tcgen05");
-    }
-    if (isa == "mma" && point.precision() == Precision::fp8 && capability != 89 && capability < 120)
-        return "tensor cores take fp8 by mma on compute capability 8.9, and 12.0 on; 9.0 has wgmma for it";
-    if (isa == "mma") return missing_capability(device, 80, "mma.sync with these shapes");
-    if (point.precision() == Precision::bf16) return missing_capability(device, 80, "arithmetic in bf16");
-    return missing_capability(device, oldest_capability(), "this build");
+    const std::string& operation = point.text("operation");
+    const std::string& precision = point.text("precision");
+    if (gpu_has(capability_of(device), isa, operation, precision)) return missing_for_all(point, {}, device);
+    std::string owners;
+    for (const GpuChip& chip : gpu_chips())
+        if (chip.has(isa, operation, precision)) owners += (owners.empty() ? "" : ", ") + chip.name;
+    return "this GPU" + of_capability(device) + " has no " + operation + " in " + precision + " by " + isa +
+           "; these have: " + owners;
 }
 
 std::vector<Axis> axes(const Machine&)
 {
     return {{.name = "operation",
-             .meaning = "kind of instruction; exp: 2^x and its inverse; tile: a product of matrices, with fp8 as e4m3 "
+             .meaning = "kind of instruction; exp: 2^x and its inverse; tile: a product of matrices; tile_pairs: of two "
+                        "multiprocessors; with fp8 as e4m3 "
                         "or e5m2, with sums in fp16, or with a "
                         "scale for each 32 numbers (mx) or 16 (nv)",
              .defaults = {"fma"},
-             .allowed = {"fma", "add", "mul", "exp", "tile", "tile_e5m2", "tile_fp16_sums", "tile_mx", "tile_nv"}},
+             .allowed = {"fma", "add", "mul", "exp", "tile", "tile_pairs", "tile_e5m2", "tile_fp16_sums", "tile_mx", "tile_nv"}},
             {.name = "isa",
              .meaning = "CUDA cores, or tensor cores by mma.sync, wgmma or tcgen05",
              .defaults = {"cuda"},

@@ -1,8 +1,11 @@
 #include "ert/gpu/probes/gpu_bench.hpp"
 
+#include "ert/gpu/clock_watch.hpp"
 #include "ert/gpu/probes/device_facts.hpp"
 
+#include <chrono>
 #include <map>
+#include <thread>
 
 namespace roof::gpu {
 
@@ -26,6 +29,10 @@ class DescribedBench final : public Bench {
     {
         const DeviceId id = id_of(device);
         const CurrentDevice current(id);
+        if (nvmlDevice_st* const known = device_in(nvml_.get(), id); known != nullptr)
+            wait_for_clock(
+                [&] { return nvml_->look(known); }, highest_clock(id),
+                [](Seconds time) { std::this_thread::sleep_for(std::chrono::duration<double>(time.value)); });
         return bench_.create(
             {point, machine, device, id, nvml_, turns_[device.name + " " + point.without("round").str()]});
     }
@@ -40,7 +47,7 @@ class DescribedBench final : public Bench {
 
 std::optional<std::string> missing_for_all(const Point&, const Machine&, const Device& device)
 {
-    return missing_capability(device, oldest_capability(), "this build");
+    return missing_in_build(device);
 }
 
 std::unique_ptr<Bench> make_bench(GpuBench bench, std::shared_ptr<const Nvml> nvml)

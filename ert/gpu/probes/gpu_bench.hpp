@@ -34,10 +34,6 @@ struct GpuPoint {
     Turns& turns;  ///< of the search among the point's variants, from round to round; outlives what is made
 };
 
-/// The oldest compute capability that kernels of this build run on, 80 for 8.0, by CMAKE_CUDA_ARCHITECTURES. Some need a newer
-/// one: their benches say so.
-int oldest_capability();
-
 /// The reason why the GPU is older than that, or nothing.
 std::optional<std::string> missing_for_all(const Point&, const Machine&, const Device& device);
 

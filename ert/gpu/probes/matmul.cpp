@@ -15,6 +15,7 @@
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/matrices.hpp"
 #include "ert/gpu/probes/tuning.hpp"
+#include "ert/method/bench/chip.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -172,9 +173,8 @@ GpuBench matmul_bench(const Libraries& libraries)
                 if (library == nullptr)
                     return "libcublasLt was not found: install cuBLAS, or put its folder on LD_LIBRARY_PATH";
                 if (point.integer("size") % 16 != 0) return "the tensor cores want sizes in steps of 16";
-                if (point.precision() == Precision::fp8) return missing_capability(device, 89, "a product in fp8");
-                if (point.precision() == Precision::bf16 || point.precision() == Precision::tf32)
-                    return missing_capability(device, 80, "a product in " + point.text("precision"));
+                if (!multiplies(capability_of(device), point.text("precision")))
+                    return "this GPU" + of_capability(device) + " has no product in " + point.text("precision");
                 return missing_for_all(point, machine, device);
             },
             .create = [library = libraries.cublaslt](

@@ -68,10 +68,14 @@ Format operand_format(TensorFormat format)
             return tf32_format;
         case TensorFormat::fp16:
         case TensorFormat::fp16_sums:
+        case TensorFormat::turing_fp16:
+        case TensorFormat::turing_fp16_sums:
+        case TensorFormat::volta_fp16:
             return fp16_format;
         case TensorFormat::bf16:
             return bf16_format;
         case TensorFormat::int8:
+        case TensorFormat::turing_int8:
             return int8_format;
         case TensorFormat::e4m3:
         case TensorFormat::mxfp8:
@@ -88,8 +92,8 @@ Format operand_format(TensorFormat format)
 
 Format sum_format(TensorFormat format)
 {
-    if (format == TensorFormat::fp16_sums) return fp16_format;
-    if (format == TensorFormat::int8) return int32_format;
+    if (format == TensorFormat::fp16_sums || format == TensorFormat::turing_fp16_sums) return fp16_format;
+    if (operand_format(format) == int8_format) return int32_format;
     return operand_format(format) == fp64_format ? fp64_format : fp32_format;
 }
 

@@ -1,5 +1,5 @@
-// Subjects of the "flops" bench on the tensor cores by mma.sync, the instruction that every generation since Ampere
-// has.
+// Subjects of the "flops" bench on the tensor cores by mma.sync, the instruction that every generation since Volta has,
+// in shapes of its own.
 //
 // Launched    one kernel of whole waves of resident blocks; each warp has independent chains of products, each of which
 //             adds A * B, A and B in registers, to its sums. The numbers of chains and of blocks at once are found by
@@ -39,6 +39,10 @@ struct Candidate {
 /// The instructions that multiply this format on a GPU of this compute capability (90 for 9.0).
 std::vector<TensorFormat> instructions_for(TensorFormat format, int capability)
 {
+    if (capability < 80 && format == TensorFormat::int8) return {TensorFormat::turing_int8};
+    if (capability < 80 && format == TensorFormat::fp16_sums) return {TensorFormat::turing_fp16_sums};
+    if (capability < 80 && format == TensorFormat::fp16)
+        return {capability < 75 ? TensorFormat::volta_fp16 : TensorFormat::turing_fp16};
     if (format != TensorFormat::fp64) return {format};
     return capability >= 90 ? std::vector{TensorFormat::fp64_small, format} : std::vector{TensorFormat::fp64_small};
 }
@@ -63,7 +67,7 @@ std::size_t sum_bytes(const Candidate& candidate)
 /// FLOPs of one warp in one step.
 double flops_of_step(const MmaShape& shape)
 {
-    return 2.0 * shape.m * shape.n * shape.k * mma_instructions;
+    return shape.flops() * mma_instructions;
 }
 
 class MmaSubject final : public TunedSubject {
@@ -132,9 +136,9 @@ class MmaSubject final : public TunedSubject {
     Variant variant_of(const Candidate& candidate)
     {
         const MmaShape shape = shape_of(candidate.instruction);
-        return {"m" + std::to_string(shape.m) + "n" + std::to_string(shape.n) + "k" + std::to_string(shape.k) + ", " +
-                    std::to_string(candidate.chains) + " chains, " + std::to_string(candidate.warps) +
-                    " warps per multiprocessor",
+        return {"m" + std::to_string(shape.m / shape.products) + "n" + std::to_string(shape.n / shape.products) + "k" +
+                    std::to_string(shape.k) + ", " + std::to_string(candidate.chains) + " chains, " +
+                    std::to_string(candidate.warps) + " warps per multiprocessor",
                 work_of_flops(flops_of_step(shape) * static_cast<double>(warps_of(candidate))),
                 [this, candidate](long long steps) { enqueue(candidate, steps); }};
     }

@@ -1,5 +1,5 @@
-// Subjects of the "flops" bench on the tensor cores of compute capability 9.0 by wgmma, and of 10.0 by tcgen05. Only
-// these instructions reach the full rate there.
+// Subjects of the "flops" bench on the tensor cores of compute capability 9.0 by wgmma, and of 10.0 and 10.3 by
+// tcgen05, there also of two blocks. Only these instructions reach the full rate there.
 //
 // Launched    one kernel of whole waves of resident blocks of one warpgroup; each adds products of matrices in shared
 //             memory to 64 x 128 sums in registers (tcgen05: 128 x 256 in tensor memory). The number of blocks at once
@@ -19,26 +19,32 @@
 #include "ert/gpu/probes/tensor_operands.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
+#include <algorithm>
+
 namespace roof::gpu {
 
 namespace {
 
 constexpr long long max_steps = 1 << 24;
 
-/// The kernels of one generation and the layout of their sums.
+/// The kernels of one generation and the layout of their sums. A unit is a block, or a pair of blocks on two
+/// multiprocessors.
 struct Generation {
     Tile tile;
     void (*enqueue)(TensorFormat, const WgmmaLaunch&, cudaStream_t);
-    int (*resident_blocks)(TensorFormat);
+    int (*resident)(TensorFormat);  ///< units of a multiprocessor; of pairs all of the device
     std::vector<std::byte> (*expected_sums)(TensorFormat, const WgmmaOperands&, int steps);
-    std::string_view unit;  ///< of blocks, in the variant
+    std::string_view unit;  ///< in the variant
+    bool is_of_pairs = false;
 };
 
 constexpr Generation hopper{{wgmma_m, wgmma_n}, enqueue_wgmma, resident_wgmma_blocks, sums_of_block, " warpgroups"};
 constexpr Generation blackwell{
     {tcgen05_m, tcgen05_n}, enqueue_tcgen05, resident_tcgen05_blocks, sums_by_row, " blocks"};
+constexpr Generation blackwell_pairs{
+    {tcgen05_pair_m, tcgen05_n}, enqueue_tcgen05_pairs, resident_tcgen05_pairs, sums_by_row, " pairs of blocks", true};
 
-/// FLOPs of one block in one step.
+/// FLOPs of one unit in one step.
 double flops_of_step(TensorFormat instruction, Tile tile)
 {
     const double k = 8.0 * wgmma_k_bytes / operand_format(instruction).storage_bits;
@@ -52,21 +58,25 @@ class WgmmaSubject final : public TunedSubject {
           generation_(generation),
           instruction_(instruction),
           multiprocessors_(attribute(at.id, cudaDevAttrMultiProcessorCount)),
+          resident_(generation.resident(instruction)),
           operands_(image(Numbers::random).size(), "operands of the products"),
-          sums_(static_cast<std::size_t>(multiprocessors_ * generation.resident_blocks(instruction)) * sum_bytes(),
+          sums_(static_cast<std::size_t>(std::max(1, units(generation.is_of_pairs ? 1 : resident_))) * sum_bytes(),
                 "sums of the products")
     {
+        if (resident_ == 0) throw Unsupported("no pair of blocks fits this GPU");
         const Tile tile = generation.tile;
         operands_.write(image(Numbers::random));
         std::vector<Variant> variants;
-        for (int each = 1; each <= generation.resident_blocks(instruction); ++each) {
-            const int blocks = multiprocessors_ * each;
-            variants.push_back({"m" + std::to_string(tile.m) + "n" + std::to_string(tile.n) + ", " +
-                                    std::to_string(each) + std::string(generation.unit) + " per multiprocessor",
-                                work_of_flops(flops_of_step(instruction, tile) * blocks),
-                                [this, blocks](long long steps) { enqueue(blocks, steps); }});
+        for (int each = 1; each <= (generation.is_of_pairs ? 1 : resident_); ++each) {
+            const int blocks = units(each);
+            variants.push_back(
+                {"m" + std::to_string(tile.m) + "n" + std::to_string(tile.n) + ", " +
+                     std::to_string(generation.is_of_pairs ? blocks : each) + std::string(generation.unit) +
+                     (generation.is_of_pairs ? "" : " per multiprocessor"),
+                 work_of_flops(flops_of_step(instruction, tile) * blocks),
+                 [this, blocks](long long steps) { enqueue(blocks, steps); }});
         }
-        blocks_ = multiprocessors_ * (static_cast<int>(settle_on_fastest(variants, max_steps)) + 1);
+        blocks_ = units(static_cast<int>(settle_on_fastest(variants, max_steps)) + 1);
     }
 
     void check() override
@@ -86,6 +96,8 @@ class WgmmaSubject final : public TunedSubject {
     Bytes memory() const override { return {static_cast<double>(operands_.bytes() + sums_.bytes())}; }
 
   private:
+    int units(int each) const { return generation_.is_of_pairs ? resident_ : multiprocessors_ * each; }
+
     std::size_t sum_bytes() const
     {
         return static_cast<std::size_t>(generation_.tile.m) * static_cast<std::size_t>(generation_.tile.n) *
@@ -108,6 +120,7 @@ class WgmmaSubject final : public TunedSubject {
     const Generation& generation_;
     TensorFormat instruction_;
     int multiprocessors_;
+    int resident_;
     Buffer<std::byte> operands_;
     Buffer<std::byte> sums_;
     int blocks_ = 1;  ///< of the chosen variant
@@ -127,7 +140,7 @@ std::unique_ptr<Subject> make_wgmma(const GpuPoint& at)
 
 std::unique_ptr<Subject> make_tcgen05(const GpuPoint& at)
 {
-    return make(blackwell, at);
+    return make(at.point.text("operation") == "tile_pairs" ? blackwell_pairs : blackwell, at);
 }
 
 }  // namespace roof::gpu

@@ -10,21 +10,32 @@ namespace roof::gpu {
 
 namespace {
 
-/// `element`: of a matrix, by lane, register and place in the register.
-template <class ElementOf>
+/// `element`: of a matrix, by lane, register and place in the register. `scale_word`: of a matrix and a lane, behind
+/// its registers.
+template <class ElementOf, class ScaleWord>
 std::vector<std::byte> lanes_of(TensorFormat instruction, const std::vector<Matrix>& matrices, int registers,
-                                const ElementOf& element)
+                                const ElementOf& element, const ScaleWord& scale_word)
 {
-    const int packed = shape_of(instruction).packed;
-    std::vector<double> values;
-    for (const Matrix& matrix : matrices) {
-        for (int i = 0; i < 32 * registers * packed; ++i) {
-            const int reg = i / packed;
-            const Element at = element(reg / registers, reg % registers, i % packed);
-            values.push_back(matrix.at(at.row, at.column));
+    const Format format = operand_format(instruction);
+    const MmaShape shape = shape_of(instruction);
+    std::vector<std::byte> bytes;
+    const auto append = [&](std::uint64_t bits, int count) {
+        for (int i = 0; i < count; ++i) bytes.push_back(static_cast<std::byte>(bits >> 8 * i));
+    };
+    for (std::size_t i = 0; i < matrices.size(); ++i) {
+        for (int lane = 0; lane < 32; ++lane) {
+            for (int reg = 0; reg < registers; ++reg) {
+                std::uint64_t bits = 0;
+                for (int place = 0; place < shape.packed; ++place) {
+                    const Element at = element(lane, reg, place);
+                    bits |= encode(format, matrices[i].at(at.row, at.column)) << place * format.storage_bits;
+                }
+                append(bits, shape.register_bytes);
+            }
+            if (shape.scale_words > 0) append(scale_word(i, lane), shape.register_bytes);
         }
     }
-    return encode(operand_format(instruction), values);
+    return bytes;
 }
 
 int row_length(TensorFormat instruction)
@@ -47,9 +58,9 @@ void lay_out(const Format& format, const Matrix& matrix, std::byte* to)
 }
 
 /// 1/2, 1 or 2: exact in both formats of scales.
-Matrix random_scales(int rows, TensorFormat instruction, std::uint32_t seed)
+Matrix random_scales(int rows, int of_row, std::uint32_t seed)
 {
-    Matrix scales = random_matrix(rows, scales_of_row(instruction), fp32_format, Numbers::whole, seed);
+    Matrix scales = random_matrix(rows, of_row, fp32_format, Numbers::whole, seed);
     for (double& scale : scales.values) scale = std::ldexp(1.0, static_cast<int>(std::abs(scale)) - 2);
     return scales;
 }
@@ -60,16 +71,19 @@ std::uint32_t bits_of_scale(TensorFormat instruction, double scale)
     return static_cast<std::uint32_t>(127 + std::ilogb(scale));  // ue8m0
 }
 
+std::uint32_t word_of_scales(TensorFormat instruction, const Matrix& scales, int row, int first, int count)
+{
+    std::uint32_t word = 0;
+    for (int i = 0; i < count; ++i) word |= bits_of_scale(instruction, scales.at(row, first + i)) << 8 * i;
+    return word;
+}
+
 /// One group of columns after the other.
 void lay_out_scales(TensorFormat instruction, const Matrix& scales, std::vector<std::uint32_t>& words)
 {
     for (int first = 0; first < scales.columns; first += scales_of_word) {
-        for (int row = 0; row < scales.rows; ++row) {
-            std::uint32_t word = 0;
-            for (int i = 0; i < scales_of_word; ++i)
-                word |= bits_of_scale(instruction, scales.at(row, first + i)) << 8 * i;
-            words.push_back(word);
-        }
+        for (int row = 0; row < scales.rows; ++row)
+            words.push_back(word_of_scales(instruction, scales, row, first, scales_of_word));
     }
 }
 
@@ -114,34 +128,61 @@ MmaOperands mma_operands(TensorFormat instruction, Numbers numbers)
                                                     : random_matrix(shape.m, shape.k, format, numbers, seed++));
     for (int chain = 0; chain < max_mma_chains; ++chain)
         operands.b.push_back(random_matrix(shape.k, shape.n, format, numbers, seed++));
+    if (const int scales = scales_of_mma(instruction); scales != 0) {
+        const Matrix of_a = random_scales(shape.m, scales, seed++);
+        operands.scales_of_a.assign(operands.a.size(), of_a);  // the same, for one A may be to cancel the other
+        for (int chain = 0; chain < max_mma_chains; ++chain)
+            operands.scales_of_b.push_back(random_scales(shape.n, scales, seed++));
+    }
     return operands;
 }
 
 std::vector<std::byte> lanes_of_a(TensorFormat instruction, const MmaOperands& operands)
 {
     const MmaShape shape = shape_of(instruction);
-    return lanes_of(instruction, operands.a, shape.a_registers, [&](int lane, int reg, int place) {
-        return shape.m == 8 ? element_of_small_a(lane) : element_of_a(lane, reg, place, shape.packed);
-    });
+    return lanes_of(
+        instruction, operands.a, shape.a_registers,
+        [&](int lane, int reg, int place) {
+            if (instruction == TensorFormat::volta_fp16) return element_of_volta_a(lane, reg, place);
+            return shape.m == 8 ? element_of_small_a(lane, place, shape.packed)
+                                : element_of_a(lane, reg, place, shape.packed);
+        },
+        [&](std::size_t factor, int lane) {
+            const Matrix& scales = operands.scales_of_a[factor];
+            return word_of_scales(instruction, scales, row_of_scale(lane), 0, scales.columns);
+        });
 }
 
 std::vector<std::byte> lanes_of_b(TensorFormat instruction, const MmaOperands& operands)
 {
     const MmaShape shape = shape_of(instruction);
-    return lanes_of(instruction, operands.b, shape.b_registers,
-                    [&](int lane, int reg, int place) { return element_of_b(lane, reg, place, shape.packed); });
+    return lanes_of(
+        instruction, operands.b, shape.b_registers,
+        [&](int lane, int reg, int place) {
+            return instruction == TensorFormat::volta_fp16 ? element_of_volta_b(lane, reg, place)
+                                                           : element_of_b(lane, reg, place, shape.packed);
+        },
+        [&](std::size_t chain, int lane) {
+            const Matrix& scales = operands.scales_of_b[chain];
+            return word_of_scales(instruction, scales, column_of_scale(lane), 0, scales.columns);
+        });
 }
 
 std::vector<std::byte> lanes_of_sums(TensorFormat instruction, int chains, const MmaOperands& operands, int steps)
 {
     const MmaShape shape = shape_of(instruction);
     const double times_each = 1.0 * steps * mma_instructions / chains / mma_factors;
+    std::vector<Matrix> a = operands.a;
+    for (std::size_t i = 0; i < operands.scales_of_a.size(); ++i) a[i] = scaled(a[i], operands.scales_of_a[i]);
     std::vector<double> values;
-    for (int chain = 0; chain < chains; ++chain) {
-        const Matrix sums = sums_of_products(operands.a, operands.b[static_cast<std::size_t>(chain)], times_each);
+    for (std::size_t chain = 0; chain < static_cast<std::size_t>(chains); ++chain) {
+        Matrix b = operands.b[chain];
+        if (!operands.scales_of_b.empty()) b = transposed(scaled(transposed(b), operands.scales_of_b[chain]));
+        const Matrix sums = sums_of_products(a, b, times_each);
         const int of_lane = shape.sum_registers * shape.packed_sums;
         for (int i = 0; i < 32 * of_lane; ++i) {
-            const Element at = element_of_sums(i / of_lane, i % of_lane);
+            const Element at = instruction == TensorFormat::volta_fp16 ? element_of_volta_sums(i / of_lane, i % of_lane)
+                                                                       : element_of_sums(i / of_lane, i % of_lane);
             values.push_back(sums.at(at.row, at.column));
         }
     }
@@ -158,8 +199,8 @@ WgmmaOperands wgmma_operands(TensorFormat instruction, Numbers numbers, Tile til
     if (numbers == Numbers::random) operands.a[1] = is_added(instruction) ? negated(operands.a[0]) : operands.a[0];
     operands.b = random_matrix(tile.n, k, format, numbers, 3);
     if (scales_of_row(instruction) != 0) {
-        operands.scales_of_a = random_scales(tile.m, instruction, 4);
-        operands.scales_of_b = random_scales(tile.n, instruction, 5);
+        operands.scales_of_a = random_scales(tile.m, scales_of_row(instruction), 4);
+        operands.scales_of_b = random_scales(tile.n, scales_of_row(instruction), 5);
     }
     return operands;
 }

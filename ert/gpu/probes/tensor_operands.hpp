@@ -16,6 +16,9 @@ namespace roof::gpu {
 struct MmaOperands {
     std::vector<Matrix> a;
     std::vector<Matrix> b;
+    // [row of A][scale] and [column of B][scale] of each; empty where the instruction has none.
+    std::vector<Matrix> scales_of_a{};
+    std::vector<Matrix> scales_of_b{};
 };
 
 /// With random numbers the second A is the first negated, so that sums do not grow with the length of a launch.

@@ -1,5 +1,7 @@
 #include "ert/gpu/probes/tuning.hpp"
 
+#include "ert/gpu/probes/device_facts.hpp"
+#include "ert/method/bench/chip.hpp"
 #include "ert/method/bench/clock.hpp"
 
 #include <algorithm>
@@ -37,6 +39,16 @@ long long repeats_of_trial(const MonitoredStream& stream, const Variant& variant
 }
 
 }  // namespace
+
+std::string untried(const GpuPoint& at)
+{
+    const std::string isa = at.point.text_or("isa", "");
+    if (isa != "mma" && isa != "wgmma" && isa != "tcgen05") return {};
+    const int capability = capability_of(at.device);
+    const GpuChip* const chip = gpu_chip(capability);
+    const bool ran = chip != nullptr && chip->capability == capability && !chip->ran_on.empty();
+    return ran ? "" : "not run on hardware: emulation alone checked " + isa + " for a GPU" + of_capability(at.device);
+}
 
 Work work_of_flops(double flops)
 {
@@ -85,6 +97,13 @@ void TunedSubject::settle_on(const Variant& variant, long long repeats)
 {
     chosen_ = variant;
     repeats_ = repeats;
+}
+
+std::vector<std::string> TunedSubject::remarks() const
+{
+    std::vector<std::string> all = stream_.remarks();
+    if (!untried_.empty()) all.push_back(untried_);
+    return all;
 }
 
 Work TunedSubject::work() const

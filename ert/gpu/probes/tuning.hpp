@@ -22,6 +22,9 @@ struct Variant {
     std::function<void(long long repeats)> enqueue;  ///< puts that many repetitions into the stream
 };
 
+/// That instructions of tensor cores ran on no card of this compute capability, by its file; empty of others.
+std::string untried(const GpuPoint& at);
+
 /// The work of a probe that counts only FLOPs, and of one that counts only bytes.
 Work work_of_flops(double flops);
 Work work_of_bytes(double bytes);
@@ -44,11 +47,14 @@ class TunedSubject : public Subject {
     Work work() const override;
     void launch(Trace& trace) override;
     std::string variant() const override { return chosen_.name; }
-    std::vector<std::string> remarks() const override { return stream_.remarks(); }
+    std::vector<std::string> remarks() const override;
 
   protected:
     /// `holds`: as for MonitoredStream.
-    explicit TunedSubject(const GpuPoint& at, bool holds = true) : stream_(at.id, at.nvml, holds), turns_(at.turns) {}
+    explicit TunedSubject(const GpuPoint& at, bool holds = true)
+        : stream_(at.id, at.nvml, holds), turns_(at.turns), untried_(untried(at))
+    {
+    }
 
     /// As tune(); returns the index of the variant chosen.
     std::size_t settle_on_fastest(const std::vector<Variant>& variants, long long max_repeats,
@@ -64,6 +70,7 @@ class TunedSubject : public Subject {
   private:
     MonitoredStream stream_;
     Turns& turns_;
+    std::string untried_;
     Variant chosen_;
     long long repeats_ = 1;
 };

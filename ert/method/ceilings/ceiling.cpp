@@ -1,6 +1,8 @@
 // Queries on the ceilings of a machine.
 #include "ert/method/ceilings/ceiling.hpp"
 
+#include "ert/method/bench/chip.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -43,7 +45,8 @@ bool may_be_faster(const Unmeasured& one, const Ceiling& than)
 
 bool is_multiply_add(std::string_view operation)
 {
-    constexpr std::array<std::string_view, 6> multiply_adds{"fma", "mul+add", "dot", "tile", "widened", "matmul"};
+    constexpr std::array<std::string_view, 7> multiply_adds{"fma",  "mul+add",    "dot",    "tile",
+                                                            "tile_pairs", "widened", "matmul"};
     return std::ranges::find(multiply_adds, operation) != multiply_adds.end() || operation.ends_with("FLOPs");
 }
 
@@ -61,6 +64,9 @@ const Ceiling* Ceilings::compute(const std::string& device, const std::string& p
 
 std::optional<Ceiling> Ceilings::roof(Role kind, const std::string& device, const std::string& name, int threads) const
 {
+    for (const Unmeasured& one : unmeasured)
+        if (kind == Role::compute && one.isa == tensor_cores && one.device == device && one.precision == name)
+            return {};
     const auto may_be = [&](const Ceiling& c) {
         return is_of(c, kind, device, name) && (kind != Role::compute || is_multiply_add(c.operation));
     };

@@ -1,5 +1,6 @@
 // From rows to ceilings: summaries of the points, levels, and the ceiling of each point that shows one.
 #include "ert/base/text.hpp"
+#include "ert/method/bench/chip.hpp"
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/levels.hpp"
@@ -15,6 +16,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 namespace roof {
@@ -85,7 +87,7 @@ Ceiling ceiling_of(const PointSummary& point, const std::vector<Round>& samples,
     ceiling.device = row.device;
     ceiling.kind = row.role;
     ceiling.level = level;
-    ceiling.operation = row.point.text_or("operation", row.bench);
+    ceiling.operation = operation_of(row);
     ceiling.precision = row.point.text_or("precision", "");
     ceiling.isa = row.point.text_or("isa", "");
     ceiling.condition = condition_of(row.point);
@@ -270,6 +272,26 @@ bool offers(const Machine& machine, const Measurement& row)
     return has(machine.features, isa == "avx2" ? "avx_vnni" : isa + "_vnni");
 }
 
+/// What the tensor cores of a GPU multiply and no row of them or of a library shows.
+void add_tensor_cores(const std::vector<PointSummary>& points, const Machine& machine, std::vector<Unmeasured>& all)
+{
+    for (const Device& device : machine.devices) {
+        std::set<std::string> left;
+        if (const auto fact = device.facts.find("tensor cores"); fact != device.facts.end())
+            for (const std::string& precision : split(fact->second, ' ')) left.insert(precision);
+        for (const SpecRate& rate : device.spec_rates)
+            if (is_of_tensor_cores(rate) && device.kind == "gpu") left.insert(rate.precision);
+        for (const PointSummary& point : points) {
+            const Measurement& row = point.best;
+            if (row.device == device.name && row.role == Role::compute && point.rounds > 0 &&
+                row.point.text_or("isa", "cuda") != "cuda")
+                left.erase(row.point.text_or("precision", ""));
+        }
+        for (const std::string& precision : left)
+            all.push_back({device.name, precision, 1, "tile", std::string(tensor_cores)});
+    }
+}
+
 /// What has rows alone that were not measured, although the machine supports them; and, where a plan left it out, the widest vectors of a
 /// CPU in fp32 and fp64.
 std::vector<Unmeasured> unmeasured_in(const std::vector<PointSummary>& points, const Machine& machine)
@@ -290,6 +312,7 @@ std::vector<Unmeasured> unmeasured_in(const std::vector<PointSummary>& points, c
         bool& has = has_widest[{row.device, precision, point.threads()}];
         has = has || widest == machine.isa.rend() || isa == *widest;
     }
+    add_tensor_cores(points, machine, all);
     for (const auto& [key, has] : has_widest)
         if (const auto& [device, precision, threads] = key; !has)
             all.push_back({device, precision, threads, "fma", *widest});
@@ -300,6 +323,10 @@ std::vector<Unmeasured> unmeasured_in(const std::vector<PointSummary>& points, c
 
 std::vector<Ceiling> ceilings_of(const std::vector<PointSummary>& points, const std::vector<MeasuredLevel>& levels)
 {
+    const auto has_l2 = [](const std::vector<MeasuredLevel>& all, const std::string& device) {
+        return std::ranges::any_of(all,
+                                   [&](const MeasuredLevel& level) { return level.device == device && level.past_l1; });
+    };
     const RunClock clock(points);
     const std::map<SweepKey, Sweep> sweeps = sweeps_in(points);
     std::vector<Ceiling> all;
@@ -326,7 +353,8 @@ std::vector<Ceiling> ceilings_of(const std::vector<PointSummary>& points, const 
         // Points with an intensity measure the attainable rate below the ceilings, not a ceiling.
         if (role == Role::compute && !at.has("intensity")) all.push_back(ceiling_of(point, core_level, clock));
         // A single rank has no path.
-        if (role != Role::compute && at.has("path") && at.text_or("operation", "") != "alone")
+        if (role != Role::compute && at.has("path") && at.text_or("operation", "") != "alone" &&
+            !(is_by_two_readers(at) && has_l2(levels, point.best.device)))
             of_paths.push_back(&point);
         if (role == Role::bandwidth && at.has("cpu_node") && at.has("working_set") && !at.has("path"))
             of_nodes.push_back(&point);

@@ -41,7 +41,7 @@ Sharing sharing_of(const MeasuredLevel& one, const MeasuredLevel& more, const Ma
 bool is_of_sweep(const Measurement& row)
 {
     return (row.role == Role::bandwidth || row.role == Role::latency) && row.point.has("working_set") &&
-           !row.point.has("cpu_node") && !row.point.has("path");
+           !row.point.has("cpu_node") && (!row.point.has("path") || is_by_two_readers(row.point));
 }
 
 bool passes_l1(const Measurement& row)
@@ -227,7 +227,7 @@ std::string condition_of(const Point& point)
     std::vector<std::string> conditions;
     if (point.text_or("placement", "cores") != "cores") conditions.push_back(point.text("placement"));
     if (point.text_or("pages", "huge") != "huge") conditions.push_back(point.text("pages") + " pages");
-    if (level_traits(point.text_or("path", core_level)).kind == LevelKind::path)
+    if (level_traits(point.text_or("path", core_level)).kind == LevelKind::path && !is_by_two_readers(point))
         conditions.push_back(point.text("path"));
     if (point.has("cpu_node") && point.has("memory_node"))
         conditions.push_back("node " + point.text("cpu_node") + " from node " + point.text("memory_node"));
@@ -255,12 +255,9 @@ std::map<SweepKey, Sweep> sweeps_in(const std::vector<PointSummary>& points)
     for (const PointSummary& point : points) {
         const Measurement& row = point.best;
         if (point.rounds == 0 || !is_of_sweep(row)) continue;
-        const SweepKey key{row.role,
-                           row.device,
-                           point.threads(),
-                           condition_of(row.point),
-                           row.point.text_or("operation", row.bench),
-                           passes_l1(row) ? row.point.text_or("isa", "") : ""};
+        const SweepKey key{row.role,          row.device,
+                           point.threads(),   condition_of(row.point),
+                           operation_of(row), passes_l1(row) ? row.point.text_or("isa", "") : ""};
         const PointSummary*& fastest = sweeps[key][row.point.number("working_set")];
         if (fastest == nullptr || fastest->rate() < point.rate()) fastest = &point;
     }
@@ -269,7 +266,18 @@ std::map<SweepKey, Sweep> sweeps_in(const std::vector<PointSummary>& points)
 
 bool is_answered_by(const MeasuredLevel& level, const Measurement& row)
 {
+    if (is_by_two_readers(row.point)) return level.past_l1 && level.name != memory_level;
     return level.name == memory_level || level.past_l1 == passes_l1(row);
+}
+
+bool is_by_two_readers(const Point& point)
+{
+    return point.text_or("path", "") == "readers:2" && point.text_or("isa", "") == "cg";
+}
+
+std::string operation_of(const Measurement& row)
+{
+    return row.point.text_or("operation", row.bench) + (is_by_two_readers(row.point) ? " by two readers" : "");
 }
 
 std::vector<MeasuredLevel> find_levels(const std::vector<PointSummary>& points, const Machine& machine)

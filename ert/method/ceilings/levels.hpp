@@ -33,6 +33,13 @@ std::map<SweepKey, Sweep> sweeps_in(const std::vector<PointSummary>& points);
 /// copies, and stores, which its L1s write through.
 bool is_answered_by(const MeasuredLevel& level, const Measurement& row);
 
+/// Loads of a GPU past the L1 of which two multiprocessors each read a line: the L2 gives more of them than of lines
+/// with one reader.
+bool is_by_two_readers(const Point& point);
+
+/// The operation of the ceiling that a row shows: "load", "load by two readers".
+std::string operation_of(const Measurement& row);
+
 /// The levels of every device and thread count: L1, L2, … from the fastest; the last is memory, DRAM. From its load sweep under default
 /// conditions; without one, from the first sweep. With several threads they are those of the fewest, as long as the sweep can be divided so; a
 /// level without a set is left out. The edges are found from the rates alone. `machine`, where it reports caches, says what may be

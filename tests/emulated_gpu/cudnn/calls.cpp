@@ -182,7 +182,9 @@ extern "C" {
 
 size_t cudnnGetVersion()
 {
-    return 91900;
+    // The last for cards before 7.5, on one of them.
+    const roof::emulated::Card& card = roof::emulated::machine().device(0).card;
+    return 10 * card.major + card.minor < 75 ? 91002 : 91900;
 }
 const char* cudnnGetErrorString(cudnnStatus_t status)
 {

@@ -8,7 +8,8 @@ namespace roof::emulated {
 namespace {
 
 /// Of NVIDIA's data sheets and white papers: compute capability, multiprocessors, boost clock, bytes of memory and of the
-/// link to the host (each way) in a second, FLOPs in fp16 of a multiprocessor's tensor cores in a clock, KiB of shared memory.
+/// link to the host (each way) in a second, FLOPs of a multiprocessor's products in fp16 in a clock (6.1: fp32), KiB of
+/// shared memory.
 struct Sheet {
     const char* name;
     const char* title;
@@ -22,6 +23,13 @@ constexpr std::array sheets{
     Sheet{"h100", "H100", 9, 0, 132, 1.755e9, 3.35e12, 64e9, 4096, 228},
     Sheet{"h200", "H200", 9, 0, 132, 1.755e9, 4.8e12, 64e9, 4096, 228},
     Sheet{"b200", "B200", 10, 0, 148, 1.965e9, 7.7e12, 64e9, 8192, 228},
+    Sheet{"p40", "P40", 6, 1, 30, 1.531e9, 3.46e11, 16e9, 256, 96},
+    Sheet{"v100", "V100", 7, 0, 80, 1.53e9, 9e11, 16e9, 1024, 96},
+    Sheet{"t4", "T4", 7, 5, 40, 1.59e9, 3.2e11, 16e9, 1024, 64},
+    Sheet{"a10", "A10", 8, 6, 72, 1.695e9, 6e11, 32e9, 1024, 100},
+    Sheet{"l4", "L4", 8, 9, 58, 2.04e9, 3e11, 32e9, 1024, 100},
+    Sheet{"b300", "B300", 10, 3, 148, 1.92e9, 8e12, 128e9, 8192, 228},
+    Sheet{"rtx5090", "RTX 5090", 12, 0, 170, 2.407e9, 1.792e12, 64e9, 512, 100},
 };
 
 }  // namespace

@@ -34,9 +34,9 @@ struct Card {
     double half_flops_per_cycle = 1024;  ///< of a multiprocessor's tensor cores in fp16
 };
 
-/// "a100", "h100", "h200" or "b200": 2 multiprocessors at a two-hundredth of the clock, with their share of the rates of the
-/// card's data sheet, tensor cores with a quarter of it. The L2 is an H100's in bytes per clock and multiprocessor.
-/// Throws std::invalid_argument.
+/// "p40", "v100", "t4", "a100", "a10", "l4", "h100", "h200", "b200", "b300" or "rtx5090": 2 multiprocessors at a
+/// two-hundredth of the clock, with their share of the rates of the card's data sheet, tensor cores with a quarter of
+/// it. The L2 is an H100's in bytes per clock and multiprocessor. Throws std::invalid_argument.
 Card small_card(std::string_view name);
 
 }  // namespace roof::emulated

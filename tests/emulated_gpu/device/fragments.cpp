@@ -1,6 +1,8 @@
 // mma.sync: which lane holds which elements, by the figures of the PTX ISA. Not read from ert/gpu/kernels/fragments.hpp,
 // so that an error there shows.
 #include "tests/emulated_gpu/device/block.hpp"
+#include "tests/emulated_gpu/device/core_matrices.hpp"
+#include "tests/emulated_gpu/device/mma_shapes.hpp"
 
 namespace roof::emulated {
 
@@ -14,7 +16,7 @@ struct Place {
 Place place_in_a(const MmaShape& shape, int lane, int i, int packed)
 {
     const int number = i / packed;
-    if (shape.m == 8) return {lane / 4, lane % 4};
+    if (rows_of(shape) == 8) return {lane / 4, packed * (lane % 4) + i % packed};
     return {lane / 4 + 8 * (number % 2), packed * (lane % 4) + i % packed + 4 * packed * (number / 2)};
 }
 Place place_in_b(int lane, int i, int packed)
@@ -36,6 +38,34 @@ void add_to(void* sums, int i, f64 sum)
         value = static_cast<Sum>(value + sum);
 }
 
+/// m8n8k4 of fp16: lanes below 16 have the upper half of a product's A and sums and of B's columns, those above the
+/// lower one.
+void multiply_by_eight_lanes(const std::vector<Thread*>& lanes)
+{
+    for (int first = 0; first < 16; first += 4) {
+        f64 a[8][4], b[4][8];
+        const auto lane_of = [&](int i) { return static_cast<std::size_t>(first + i % 4 + (i < 4 ? 0 : 16)); };
+        for (int i = 0; i < 8; ++i) {
+            const Thread::Registers& given = lanes[lane_of(i)]->registers;
+            for (int k = 0; k < 4; ++k) {
+                a[i][k] = element(Format::fp16, static_cast<const char*>(given.a) + 2 * k);
+                b[k][i] = element(Format::fp16, static_cast<const char*>(given.b) + 2 * k);
+            }
+        }
+        for (int i = 0; i < 8; ++i) {
+            const int lane = static_cast<int>(lane_of(i));
+            for (int c = 0; c < 8; ++c) {
+                const int x = (lane & 1) + (c & 2);
+                const int row = lane < 16 ? x : x + 4;
+                const int column = (c & 4) + (lane & 2) + (c & 1);
+                f64 sum = 0;
+                for (int k = 0; k < 4; ++k) sum += a[row][k] * b[k][column];
+                add_to<f32>(lanes[static_cast<std::size_t>(lane)]->registers.sums, c, sum);
+            }
+        }
+    }
+}
+
 void add_to_half(void* sums, int i, f64 sum)
 {
     f16& value = static_cast<f16*>(sums)[i];
@@ -46,25 +76,49 @@ void add_to_half(void* sums, int i, f64 sum)
 
 void multiply_fragments(const MmaShape& shape, const std::vector<Thread*>& lanes, std::size_t register_bytes)
 {
-    const int bytes = bytes_of(shape.format);
-    const int packed = static_cast<int>(register_bytes) / bytes;
-    std::vector<f64> a(static_cast<std::size_t>(shape.m * shape.k));
+    if (is_of_eight_lanes(shape)) return multiply_by_eight_lanes(lanes);
+    const int packed = 8 * static_cast<int>(register_bytes) / bits_of(shape.format);
+    const auto number = [&](const void* registers, int i) {
+        const char* const at = static_cast<const char*>(registers) + i * bits_of(shape.format) / 8;
+        return bits_of(shape.format) == 4 && i % 2 != 0 ? e2m1_of(static_cast<u32>(static_cast<u8>(*at)) >> 4)
+                                                        : element(shape.format, at);
+    };
+    const int m = rows_of(shape);
+    const int scales = scales_of(shape);
+    // The scales of a row of A are in the first lane of its four, or in the second for the lower half; those of a
+    // column of B in the first.
+    const auto scale = [&](const void* registers, int count, int k) {
+        if (scales == 0) return 1.0;
+        const u32 word = static_cast<const u32*>(registers)[count];
+        return scale_of(word >> 8 * (k * scales / shape.k) & 0xFF, has_exponents(shape));
+    };
+    const auto scale_of_a = [&](Place at) {
+        const int lane = 4 * (at.row % 8) + at.row / 8;
+        return scale(lanes[static_cast<std::size_t>(lane)]->registers.a, m * shape.k / 32 / packed, at.column);
+    };
+    const auto scale_of_b = [&](Place at) {
+        return scale(lanes[static_cast<std::size_t>(4 * at.column)]->registers.b, shape.k * shape.n / 32 / packed,
+                     at.row);
+    };
+    std::vector<f64> a(static_cast<std::size_t>(m * shape.k));
     std::vector<f64> b(static_cast<std::size_t>(shape.k * shape.n));
     const auto at = [](std::vector<f64>& matrix, int width, Place place) -> f64& {
         return matrix[static_cast<std::size_t>(place.row * width + place.column)];
     };
     for (int lane = 0; lane < 32; ++lane) {
         const Thread::Registers& given = lanes[static_cast<std::size_t>(lane)]->registers;
-        for (int i = 0; i < shape.m * shape.k / 32; ++i)
-            at(a, shape.k, place_in_a(shape, lane, i, packed)) =
-                element(shape.format, static_cast<const char*>(given.a) + i * bytes);
-        for (int i = 0; i < shape.k * shape.n / 32; ++i)
-            at(b, shape.n, place_in_b(lane, i, packed)) =
-                element(shape.format, static_cast<const char*>(given.b) + i * bytes);
+        for (int i = 0; i < m * shape.k / 32; ++i) {
+            const Place place = place_in_a(shape, lane, i, packed);
+            at(a, shape.k, place) = number(given.a, i) * scale_of_a(place);
+        }
+        for (int i = 0; i < shape.k * shape.n / 32; ++i) {
+            const Place place = place_in_b(lane, i, packed);
+            at(b, shape.n, place) = number(given.b, i) * scale_of_b(place);
+        }
     }
     for (int lane = 0; lane < 32; ++lane) {
         void* const sums = lanes[static_cast<std::size_t>(lane)]->registers.sums;
-        for (int i = 0; i < shape.m * shape.n / 32; ++i) {
+        for (int i = 0; i < m * shape.n / 32; ++i) {
             const Place place = place_in_sums(lane, i);
             f64 sum = 0;
             for (int k = 0; k < shape.k; ++k) sum += at(a, shape.k, {place.row, k}) * at(b, shape.n, {k, place.column});

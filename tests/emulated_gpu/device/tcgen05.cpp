@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 namespace roof::emulated {
 
@@ -60,11 +61,6 @@ Instruction instruction_of(Kind kind, u32 bits)
     if (found.m != TensorMemory::lanes || field(14, 3) != 0 || field(0, 4) != 0) fail("a tcgen05 that is not emulated");
     if (kind == Kind::i8 && found.is_negated) fail("tcgen05 of whole numbers with a negated operand");
     return found;
-}
-
-f64 scale_of(u32 byte, bool is_exponent)
-{
-    return is_exponent ? std::ldexp(1.0, static_cast<int>(byte) - 127) : small_float(byte & 0x7F, 4, 3, false);
 }
 
 /// Multiplies [row][k] by its scales: those of 32 rows are in the lanes of one column, those along k in bytes from `place` on.
@@ -127,9 +123,62 @@ void Thread::tcgen05_relinquish()
     meet_warp([] {});
 }
 
+namespace {
+
+/// By the first block of a pair: rows of A and of B of both, sums in the tensor memory of both. Returns the work to be
+/// done.
+std::function<void()> pair_work(Thread& thread, Kind kind, u32 sums, u64 a, u64 b, u32 instruction, bool keeps)
+{
+    Block& own = thread.block();
+    const u32 rank = thread.cluster_rank();
+    if (rank % 2 != 0 || rank + 1 >= thread.cluster_size())
+        fail("tcgen05 of a pair by a block that is not the first of two");
+    if (own.moment_of(thread).cluster_barriers == 0) fail("tcgen05 of a pair before the two have met");
+    if ((a & generation_mask) != this_generation || (b & generation_mask) != this_generation)
+        fail("a descriptor of another generation");
+    constexpr u32 m_bits = 31U << 24;
+    if ((instruction & m_bits) != 16U << 24) fail("a tcgen05 of a pair that is not emulated");
+    const Instruction what = instruction_of(kind, (instruction & ~m_bits) | 8U << 24);
+    const int k = 256 / bits_of(what.a);
+    const int m = static_cast<int>(TensorMemory::lanes);
+    const int n = static_cast<int>(what.n);
+    const std::vector<Block*> pair{own.cluster().blocks[rank], own.cluster().blocks[rank + 1]};
+    const ReadyAt ready{own.moment_of(thread), own.proxy_fences()};
+    read_operand(a & ~generation_mask, what.a, m, k, own.shared(), &ready);
+    read_operand(b & ~generation_mask, what.b, n / 2, k, own.shared(), &ready);
+    own.execution().take_time_of_products(2.0 * m * n * k, what.a);  // both do half
+    const auto work = [=] {
+        std::vector<f64> y;
+        for (Block* const block : pair) {
+            const auto half = read_operand(b & ~generation_mask, what.b, n / 2, k, block->shared(), nullptr);
+            y.insert(y.end(), half.begin(), half.end());
+        }
+        for (Block* const block : pair) {
+            const auto x = read_operand(a & ~generation_mask, what.a, m, k, block->shared(), nullptr);
+            const std::vector<f64> product = product_of(x, y, m, n, k);
+            for (int row = 0; row < m; ++row) {
+                for (int column = 0; column < n; ++column) {
+                    const f64 sum = product[static_cast<std::size_t>(row * n + column)];
+                    u32& cell =
+                        block->tensor_memory().at(static_cast<u32>(row), (sums & 0xFFFF) + static_cast<u32>(column));
+                    cell = std::bit_cast<u32>(
+                        static_cast<f32>((keeps ? f32_of(cell) : 0) + (what.is_negated ? -sum : sum)));
+                }
+            }
+        }
+    };
+    return work;
+}
+
+}  // namespace
+
 void Thread::tcgen05_mma(Kind kind, u32 sums, u64 a, u64 b, u32 instruction, bool keeps, Scales scales)
 {
     use_tensor_memory();
+    if (scales.of_a == ~0U) {
+        const auto work = pair_work(*this, kind, sums, a, b, instruction, keeps);
+        return block_.begin(std::make_shared<Copy>(Copy{{}, work, false, false, true}));
+    }
     if ((a & generation_mask) != this_generation || (b & generation_mask) != this_generation)
         fail("a descriptor of another generation");
     const Instruction what = instruction_of(kind, instruction);
@@ -166,11 +215,20 @@ void Thread::tcgen05_mma(Kind kind, u32 sums, u64 a, u64 b, u32 instruction, boo
     block_.begin(std::make_shared<Copy>(Copy{{}, work, false, false, true}));
 }
 
-void Thread::tcgen05_commit(u32 barrier)
+/// Above its address a barrier has the blocks of the cluster whose barriers are meant, a bit each; none: the own one.
+void Thread::tcgen05_commit(u32 barrier_and_blocks)
 {
+    const u32 barrier = barrier_and_blocks & 0xFFFFFF;
+    const u32 blocks = barrier_and_blocks >> 24;
     block_.mbarrier(barrier);
-    Block* const block = &block_;
-    block_.begin(std::make_shared<Copy>(Copy{{}, [=] { block->arrive(barrier, 0, true); }, false, false, true}));
+    std::vector<Block*> told{&block_};
+    if (blocks != 0) told.clear();
+    for (u32 rank = 0; blocks >> rank != 0; ++rank)
+        if ((blocks >> rank & 1) != 0) told.push_back(block_.cluster().blocks.at(rank));
+    const auto arrive = [=] {
+        for (Block* const block : told) block->arrive(barrier, 0, true);
+    };
+    block_.begin(std::make_shared<Copy>(Copy{{}, arrive, false, false, true}));
 }
 
 void Thread::tcgen05_store(u32 at, u32 value)

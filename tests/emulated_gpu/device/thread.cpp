@@ -1,4 +1,5 @@
 #include "tests/emulated_gpu/device/thread.hpp"
+#include "tests/emulated_gpu/device/mma_shapes.hpp"
 
 #include "tests/emulated_gpu/device/execution.hpp"
 
@@ -336,7 +337,8 @@ void Thread::mma_of_warp(const MmaShape& shape, Registers given, std::size_t reg
     meet(warp, shape.m * 1000 + shape.k, [&] {
         if (warp.members.size() != 32) fail("mma by less than a warp");
         multiply_fragments(shape, warp.members, register_bytes);
-        block_.execution().take_time_of_products(2.0 * shape.m * shape.n * shape.k, shape.format);
+        const int products = is_of_eight_lanes(shape) ? 4 : 1;
+        block_.execution().take_time_of_products(2.0 * products * rows_of(shape) * shape.n * shape.k, shape.format);
     });
 }
 

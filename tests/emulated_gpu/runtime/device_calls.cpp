@@ -86,6 +86,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function
 cudaError_t cudaGetDeviceCount(int* count)
 {
     *count = machine().count();
+    if (std::getenv("ROOF_EMULATED_DRIVER") != nullptr) return returned(cudaErrorInsufficientDriver);
     return *count > 0 ? cudaSuccess : returned(cudaErrorNoDevice);
 }
 cudaError_t cudaGetDevice(int* device)

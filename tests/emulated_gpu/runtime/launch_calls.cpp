@@ -24,8 +24,12 @@ cudaError_t code_of(const void* kernel, const Card& card, const KernelCode*& cod
     const auto name = machine().kernel_names.find(kernel);
     code = name == machine().kernel_names.end() ? nullptr : find_kernel(name->second);
     if (code == nullptr) return cudaErrorInvalidDeviceFunction;
+    // What is translated from PTX of 8.0 stands for the code that a build for an older card has; that of one generation
+    // for its members.
+    constexpr int built_for_all = 80;
     const int here = 10 * card.major + card.minor;
-    const bool fits = code->is_of_one_generation ? code->capability == here : code->capability <= here;
+    const bool fits = code->is_of_one_generation ? code->capability / 10 == card.major
+                                                 : code->capability <= std::max(here, built_for_all);
     return fits ? cudaSuccess : cudaErrorNoKernelImageForDevice;
 }
 

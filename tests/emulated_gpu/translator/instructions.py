@@ -30,7 +30,7 @@ COMPARISONS = {"eq": "a == b", "ne": "a != b", "lt": "a < b", "le": "a <= b", "g
 ROUNDINGS = {"rzi": "zero", "rmi": "down", "rpi": "up", "rni": "nearest"}
 ATOMICS = {"add": "add(old, x)", "min": "least(old, x)", "max": "most(old, x)", "or": "old | x", "and": "old & x",
            "exch": "x"}
-FORMATS = {"f64": "fp64", "tf32": "tf32", "f16": "fp16", "bf16": "bf16", "s8": "int8", "e4m3": "e4m3", "e5m2": "e5m2"}
+FORMATS = {"f64": "fp64", "tf32": "tf32", "f16": "fp16", "bf16": "bf16", "s8": "int8", "e4m3": "e4m3", "e5m2": "e5m2", "e2m1": "e2m1"}
 # Of tcgen05's kinds with scales: how many along a row of an instruction.
 SCALES = {"kind::mxf8f6f4": "scale_vec::1X", "kind::mxf4": "scale_vec::2X", "kind::mxf4nvf4": "scale_vec::4X"}
 # Opcode -> statement; {0}, {1}, … are the operands as `u32`, `u64`, or `shared` and `global` addresses, as listed.
@@ -62,6 +62,12 @@ CALLS = {
     "tcgen05.dealloc.cta_group::1.sync.aligned.b32": ("t.tcgen05_dealloc({0}, {1});", ["u32", "u32"]),
     "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned": ("t.tcgen05_relinquish();", []),
     "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64": ("t.tcgen05_commit({0});", ["shared"]),
+    "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32": ("t.tcgen05_alloc({0}, {1});", ["shared", "u32"]),
+    "tcgen05.dealloc.cta_group::2.sync.aligned.b32": ("t.tcgen05_dealloc({0}, {1});", ["u32", "u32"]),
+    "tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned": ("t.tcgen05_relinquish();", []),
+    "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.b64": ("t.tcgen05_commit({0});", ["shared"]),
+    "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64":
+        ("t.tcgen05_commit({0} | {1} << 24);", ["shared", "u32"]),
     "tcgen05.wait::ld.sync.aligned": ("t.tcgen05_wait_load();", []),
     "tcgen05.wait::st.sync.aligned": ("t.tcgen05_wait_store();", []),
     "tcgen05.fence::before_thread_sync": ("t.tcgen05_fence(false);", []),
@@ -312,18 +318,29 @@ class Writer:
                 f"{self.address(operands[2], 'shared')});")
 
     def write_mma(self, o, operands):
-        if o[1:3] != ["sync", "aligned"] or o[4:6] != ["row", "col"] or o[6] != o[9]:
+        scaled = o[3].startswith("kind::")
+        shape, rows, columns, to, left, right, given, *of_scales = o[6:] if scaled else o[3:]
+        if o[1:3] != ["sync", "aligned"] or [rows, columns] != ["row", "col"] or to != given or left != right:
             raise UnknownPtx(".".join(o))
-        m, n, k = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", o[3]).groups()
-        halves = o[6] == "f16"  # two in a register
-        sums, register = "u32" if halves else CPP[o[6]], "f64" if o[7] == "f64" else "u32"
-        d, a, b, c = (split_operands(operand[1:-1]) for operand in operands)
+        m, n, k = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", shape).groups()
+        halves = to == "f16"  # two in a register
+        sums, register = "u32" if halves else CPP[to], "f64" if left == "f64" else "u32"
+        d, a, b, c = (split_operands(operand[1:-1]) for operand in operands[:4])
+        if scaled:  # the words of scales lie behind the registers
+            a, b = a + split_operands(operands[4][1:-1]), b + split_operands(operands[6][1:-1])
         lines = [f"{sums} d[] = {{{', '.join(self.value(x, sums) for x in c)}}};"]
         lines += [f"const {register} {name}[] = {{{', '.join(self.value(x, register) for x in given)}}};"
                   for name, given in (("a", a), ("b", b))]
-        lines.append(f"t.mma({{{m}, {n}, {k}, Format::{FORMATS[o[7]]}{', true' if halves else ''}}}, d, a, b);")
-        if o[7] != o[8]:
-            raise UnknownPtx(".".join(o))
+        more = ", true" if halves else ""
+        if scaled:
+            if o[4] != "block_scale" or of_scales not in (["ue8m0"], ["ue4m3"]) or len(operands) != 8:
+                raise UnknownPtx(".".join(o))
+            # As tests/emulated_gpu/device/mma_shapes.hpp has it.
+            m = int(m) | int(re.fullmatch("scale_vec::([124])X", o[5]).group(1)) << 8 | (of_scales == ["ue8m0"]) << 12
+            words = [x for operand in operands[4:] for x in split_operands(operand[1:-1])]
+            others = " | ".join(self.value(words[i], "u32") for i in (1, 2, 4, 5))  # which byte is the first, and whose
+            lines.append(f"if (({others}) != 0) t.trap();")
+        lines.append(f"t.mma({{{m}, {n}, {k}, Format::{FORMATS[left]}{more}}}, d, a, b);")
         return "{ " + " ".join(lines + [self.assign(x, f"d[{i}]", sums) for i, x in enumerate(d)]) + " }"
 
     def write_wgmma(self, o, operands):
@@ -339,6 +356,9 @@ class Writer:
                 f"{self.value(operands[2], 'u64')}, {keeps} != 0, {sign_a} * {sign_b}}}, __LINE__); }}")
 
     def write_tcgen05(self, o, operands):
+        if o[1:3] == ["mma", "cta_group::2"] and len(o) == 4 and len(operands) == 5:
+            return (f"t.tcgen05_mma(Kind::{o[3].split('::')[1]}, {self.address(operands[0], 'shared')}, {self.value(operands[1], 'u64')}, "
+                    f"{self.value(operands[2], 'u64')}, {self.value(operands[3], 'u32')}, {self.value(operands[4], 'bool')}, {{~0u, ~0u}});")  # no scales: a pair of blocks
         if o[1] == "mma" and o[2] == "cta_group::1" and o[4:] == (["block_scale", SCALES[o[3]]] if o[3] in SCALES else []):
             scales = [self.address(operand, "shared") for operand in operands[4:-1]]
             if len(scales) != (2 if o[4:] else 0):

@@ -61,6 +61,11 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* id, nvmlDevice_st** device)
 int nvmlDeviceGetClockInfo(nvmlDevice_st* device, int type, unsigned* megahertz)
 {
     if (type < 0 || type > 3) return initialised == 0 ? uninitialized : invalid_argument;
+    if (type == 1 && status_of(device, megahertz) == success && device->slow_looks > 0) {
+        --device->slow_looks;
+        *megahertz = 1410;
+        return success;
+    }
     return give(device, megahertz, type == 2 ? &nvmlDevice_st::memory_megahertz : &nvmlDevice_st::megahertz, true);
 }
 

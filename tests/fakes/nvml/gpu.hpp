@@ -15,6 +15,7 @@ struct nvmlDevice_st {
     unsigned long long reasons = 0;  ///< of a slowdown
     unsigned long long memory_bytes = 0, free_bytes = 0;
     bool is_lost = false;
+    int slow_looks = 0;  ///< at the multiprocessors' clock, to come, that find 1,410 MHz
 };
 
 namespace roof::fakes::nvml {
