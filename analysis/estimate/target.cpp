@@ -152,7 +152,7 @@ std::vector<Target> targets_of(const Results& calibration, const std::string& na
                            .device = device,
                            .machine = calibration.machine,
                            .ceilings = ceilings,
-                           .quality = calibration_quality(ceilings.all, calibration.rows),
+                           .quality = calibration_quality(ceilings, calibration.rows),
                            .memory = found != nullptr ? found->memory : Bytes{},
                            .links = {}});
     }

@@ -161,6 +161,9 @@ std::optional<Frame> frame_of(const Ceilings& ceilings);
 
 /// The roofs alone. `machine`, which may be null, has the guide's figures.
 Figure roofs_figure(const std::string& title, const Roofs& roofs, const Frame& frame, const Machine* machine = nullptr);
+
+/// The lines of lasting roofs in a figure of bursts, and the other way round, where the two differ by 3%.
+void add_other_roofs(Figure& figure, const Study& study, const Roofs& roofs);
 /// The roof of a step's farthest level for its own reads and writes. nullopt if they are not known or the drawn roof is of the same.
 std::optional<RoofLine> own_roof(const Placement& step, const Roofs& roofs);
 

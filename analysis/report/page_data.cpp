@@ -18,6 +18,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 // Defined by the generated page_script.S, which includes the bundle's bytes.
@@ -88,7 +89,7 @@ class RoofSets {
     }
 
     /// Index of the row's roofs; -1 without roofs.
-    int of(const Measurement& row) { return add(roofs_of(study_.ceilings, row.device, threads_of(row))); }
+    int of(const Measurement& row) { return add(roofs_of(ceilings_over(study_, row), row.device, threads_of(row))); }
     const json& list() const { return list_; }
     const std::vector<Roofs>& all() const { return all_; }
 
@@ -96,7 +97,8 @@ class RoofSets {
     int add(const Roofs& roofs)
     {
         if (roofs.empty()) return -1;
-        const auto [at, is_new] = numbers_.try_emplace({roofs.device, roofs.threads}, static_cast<int>(list_.size()));
+        const auto [at, is_new] =
+            numbers_.try_emplace({roofs.device, roofs.threads, roofs.lasting()}, static_cast<int>(list_.size()));
         if (is_new) {
             list_.push_back(roofs_json(roofs, study_.calibration.machine));
             all_.push_back(roofs);
@@ -105,7 +107,7 @@ class RoofSets {
     }
 
     const Study& study_;
-    std::map<std::pair<std::string, int>, int> numbers_;
+    std::map<std::tuple<std::string, int, bool>, int> numbers_;
     std::vector<Roofs> all_;
     json list_ = json::array();
 };
@@ -114,7 +116,8 @@ json row_json(const Study& study, const Measurement& row, int roofs)
 {
     const Placement* const step = step_placement(study.placements, row);
     const std::optional<RoofLine> line =
-        step == nullptr ? std::nullopt : own_roof(*step, roofs_of(study.ceilings, row.device, threads_of(row)));
+        step == nullptr ? std::nullopt
+                        : own_roof(*step, roofs_of(ceilings_over(study, row), row.device, threads_of(row)));
     return {{"id", json_text(row.id())},
             {"model", json_text(model_of(row))},
             {"batch", batch_of(row)},
@@ -243,6 +246,7 @@ json figures_json(const Study& study, const Roofs& roofs, const std::map<std::st
     Figure times = time_figure("all steps", layers, steps);
     const Frame frame = frame_of(study.ceilings).value_or(Frame{{0.01, 1e4}, {1e6, 1e15}});
     Figure roofline = roofs_figure("Roofline", roofs, frame, &study.calibration.machine);
+    add_other_roofs(roofline, study, roofs);
     add_placements(roofline, placements, true);
     add_baseline(roofline, study);
     for (Mark& mark : times.marks) mark.name.clear();  // as in the roofline

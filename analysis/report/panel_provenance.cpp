@@ -149,8 +149,8 @@ std::vector<std::vector<std::string>> absent_from(const Study& study)
     absent.push_back({"memory by category", "`roof estimate MODEL --batch N` (analytic)"});
     if (energy_table(study).rows.empty())
         absent.push_back({"joules",
-                          "`roof run MODEL --sustain 12` where the device counts them; their roof: `roof sweep "
-                          "run/cpu_sustained`, `run/gpu_sustained`"});
+                          "`roof run MODEL --sustain 12` where the device counts them; their roof: `roof calibrate "
+                          "--lasting`"});
     if (!has_several_devices(study))
         absent.push_back({"scaling over devices", "`roof sweep run/compare`; `roof list devices` names the devices"});
     if (!has_latency(study)) absent.push_back({"latency of the memory levels", "`roof calibrate`"});

@@ -93,7 +93,8 @@ Roofs of_precision(Roofs roofs, const std::string& precision)
 
 std::optional<Picture> picture(const Study& study, const Measurement& row, const Frame& frame, const std::string& key)
 {
-    const Roofs roofs = of_precision(roofs_of(study.ceilings, row.device, threads_of(row)), precision_of(row));
+    const Roofs roofs =
+        of_precision(roofs_of(ceilings_over(study, row), row.device, threads_of(row)), precision_of(row));
     const std::string id = row.id();
     const std::vector<const Placement*> steps = batches_of(study, row);
     std::vector<const Placement*> parts;
@@ -108,6 +109,7 @@ std::optional<Picture> picture(const Study& study, const Measurement& row, const
         parts.resize(most_points);
     }
     Figure figure = roofs_figure("Roofline of " + title, roofs, frame, &study.calibration.machine);
+    add_other_roofs(figure, study, roofs);
     std::vector<const Placement*> all = steps;
     all.insert(all.end(), parts.begin(), parts.end());
     add_placements(figure, all);
@@ -133,9 +135,9 @@ Content roofs_alone(const Study& study, const Frame& frame, const std::string& k
     for (const std::string& device : devices_of(study.ceilings)) {
         const Roofs roofs = roofs_of(study.ceilings, device);
         const std::string title = device_text(device, roofs.threads);
-        content.emplace_back(
-            Picture{title, draw(roofs_figure("Roofs of " + title, roofs, frame, &study.calibration.machine),
-                                fmt::format("{}-{}", key, content.size() + 1))});
+        Figure figure = roofs_figure("Roofs of " + title, roofs, frame, &study.calibration.machine);
+        add_other_roofs(figure, study, roofs);
+        content.emplace_back(Picture{title, draw(figure, fmt::format("{}-{}", key, content.size() + 1))});
     }
     return content;
 }

@@ -135,6 +135,24 @@ Figure roofs_figure(const std::string& title, const Roofs& roofs, const Frame& f
     return figure;
 }
 
+void add_other_roofs(Figure& figure, const Study& study, const Roofs& roofs)
+{
+    constexpr double shown = 1.03;
+    const Roofs others = roofs_of(roofs.lasting() ? study.ceilings : study.lasting, roofs.device, roofs.threads);
+    for (const auto group : {&Roofs::levels, &Roofs::compute})
+        for (const Ceiling* const other : others.*group) {
+            const std::string& name = level_or_precision(*other);
+            const Ceiling* const own = other->kind == Role::bandwidth ? roofs.level(name) : roofs.precision(name);
+            if (own == nullptr || own->lasting == other->lasting) continue;
+            const double ratio = own->rate.median / other->rate.median;
+            if (std::max(ratio, 1 / ratio) < shown) continue;
+            RoofLine line = line_of(*other, nullptr, true);
+            line.label += other->lasting ? ", lasting" : ", burst";
+            if (!line.slanted) line.name += other->lasting ? ", lasting" : ", burst";
+            figure.roofs.push_back(std::move(line));
+        }
+}
+
 std::optional<RoofLine> own_roof(const Placement& step, const Roofs& roofs)
 {
     if (step.levels.empty() || step.levels.back().access.empty()) return std::nullopt;

@@ -50,10 +50,11 @@ std::string explain(const Placement& p, const std::string& name)
     if (p.link)
         text += fmt::format("; {} over each link, {} FLOP/B", format_si(p.link->low.value, "B"),
                             plain_number(p.link->intensity_high.value, 2));
+    const std::string_view lasting = p.lasting ? "lasting " : "";
     if (!p.binds.empty())
-        text += (p.is_sum ? fmt::format("; its roofs allow {}, most of it {}: ", format_duration(p.attainable.value),
-                                        roof_name(p, p.binds))
-                          : fmt::format("; the {} roof allows {}: ", roof_name(p, p.binds),
+        text += (p.is_sum ? fmt::format("; its {}roofs allow {}, most of it {}: ", lasting,
+                                        format_duration(p.attainable.value), roof_name(p, p.binds))
+                          : fmt::format("; the {}{} roof allows {}: ", lasting, roof_name(p, p.binds),
                                         format_duration(p.attainable.value))) +
                 (p.fraction() >= shown_as_above ? fmt::format("it took 1/{} of that", plain_number(p.fraction()))
                                                 : share_text(p) + " reached");

@@ -203,6 +203,8 @@ Placement complete(Placement p, Flops flops, const std::vector<const Work*>& wor
     p.known = works.front()->known;
     p.rate = p.flops / p.seconds;
     p.roof_threads = over.roofs.threads;
+    p.lasting =
+        (over.compute != nullptr && over.compute->lasting) || std::ranges::any_of(over.roofs.levels, &Ceiling::lasting);
     p.note = over.note;
     if (over.compute) p.compute_roof = {over.compute->rate.median.value};
     p.peak_is_lower_bound = over.compute != nullptr && over.compute->steadiness == Steadiness::at_least;

@@ -1,6 +1,7 @@
 #include "analysis/roofline/roofs.hpp"
 
 #include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
 
@@ -10,6 +11,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -98,6 +101,11 @@ const Ceiling* Roofs::precision(const std::string& name) const
     return find(compute, name, &Ceiling::precision);
 }
 
+bool Roofs::lasting() const
+{
+    return std::ranges::any_of(levels, &Ceiling::lasting) || std::ranges::any_of(compute, &Ceiling::lasting);
+}
+
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads)
 {
     Roofs roofs{device, measured_with(ceilings, device, threads) ? threads : ceilings.most_threads(device), {}, {}, {}};
@@ -140,9 +148,50 @@ std::vector<std::string> devices_of(const Ceilings& ceilings)
     return devices;
 }
 
-std::string calibration_quality(std::span<const Ceiling> ceilings, std::span<const Measurement> rows)
+std::vector<std::string> missing_roofs(const Ceilings& ceilings, std::span<const Measurement> rows)
 {
-    if (ceilings.empty()) return {};
+    std::map<std::string, std::set<std::pair<Role, std::string>>> wanted;  // by device: levels and precisions
+    std::map<std::string, std::set<int>> threads;
+    std::set<std::tuple<std::string, Role, std::string, int>> measured;
+    for (const Ceiling& c : ceilings.all) {
+        const bool is_path = level_traits(c.level).kind == LevelKind::path;
+        if (c.kind == Role::latency || is_path || !c.condition.empty()) continue;
+        if (c.kind == Role::compute && !is_multiply_add(c.operation)) continue;
+        wanted[c.device].emplace(c.kind, level_or_precision(c));
+        threads[c.device].insert(c.threads);
+        measured.emplace(c.device, c.kind, level_or_precision(c), c.threads);
+    }
+    for (const Unmeasured& one : ceilings.unmeasured) {
+        wanted[one.device].emplace(Role::compute, one.precision);
+        threads[one.device].insert(one.threads);
+    }
+    for (const Measurement& row : rows) {
+        if (row.bench != "bandwidth" || row.point.has("path")) continue;
+        if (row.status != Status::ok && row.status != Status::skipped) continue;
+        wanted[row.device].emplace(Role::bandwidth, memory_level);
+        threads[row.device].insert(std::max(1, threads_of(row)));
+    }
+    std::vector<std::string> missing;
+    for (const auto& [device, names] : wanted)
+        for (const auto& [kind, name] : names)
+            for (const int count : threads[device])
+                if (!measured.contains({device, kind, name, count}))
+                    missing.push_back(
+                        fmt::format("{} {} {}", name, device == "cpu" ? "with" : "on", processors_text(device, count)));
+    return missing;
+}
+
+std::string calibration_quality(const Ceilings& of, std::span<const Measurement> rows)
+{
+    const std::vector<Ceiling>& ceilings = of.all;
+    const auto skipped = std::ranges::count(rows, Status::skipped, &Measurement::status);
+    const std::vector<std::string> missing = missing_roofs(of, rows);
+    const std::string left =
+        (missing.empty() ? "" : fmt::format(" Not measured: the roof of {}.", join(missing, ", "))) +
+        (skipped == 0
+             ? ""
+             : fmt::format(" {} of {} rows {} not measured.", skipped, rows.size(), skipped == 1 ? "was" : "were"));
+    if (ceilings.empty()) return missing.empty() ? "" : left.substr(1);
     const auto bounds = std::ranges::count(ceilings, Steadiness::at_least, &Ceiling::steadiness);
     const auto once = std::ranges::count(ceilings, Steadiness::seen_once, &Ceiling::steadiness);
     const auto unsteady =
@@ -157,10 +206,6 @@ std::string calibration_quality(std::span<const Ceiling> ceilings, std::span<con
     add(bounds, "is a lower bound", "are lower bounds");
     add(unsteady, "is unsteady", "are unsteady");
     add(once, "was seen once", "were seen once");
-    const auto skipped = std::ranges::count(rows, Status::skipped, &Measurement::status);
-    const std::string left = skipped == 0 ? ""
-                                          : fmt::format(" {} of {} rows {} not measured.", skipped, rows.size(),
-                                                        skipped == 1 ? "was" : "were");
     if (states.empty())
         return fmt::format(
             "{} steady.{}",

@@ -26,6 +26,8 @@ struct Roofs {
     const Ceiling* level(const std::string& name) const;
     const Ceiling* precision(const std::string& name) const;
     bool empty() const { return levels.empty() && compute.empty(); }
+    /// Whether one of them is over seconds.
+    bool lasting() const;
 };
 
 /// What names a roof: the level of a bandwidth, else the precision.
@@ -79,8 +81,13 @@ const Ceiling* link_between_nodes(const Ceilings& ceilings, int ranks);
 
 // How good a calibration is, in one sentence. Every command that uses ceilings says it.
 
+/// The roofs that a calibration of these rows lacks, as where it was cut short: "fp64 with 2 threads", "DRAM with 1 thread". Of each number of
+/// threads: the precisions and levels that another number has, what was skipped, and memory.
+std::vector<std::string> missing_roofs(const Ceilings& ceilings, std::span<const Measurement> rows);
+
 /// "94 of 132 ceilings are lower bounds, 3 are unsteady: a core was shared 70% of the time." The time is that of the samples of `rows`, the
-/// calibration's, and the reason the most frequent one. Further sentences say what shows whether a ceiling that was seen once is steady, and count rows that were skipped. Empty without ceilings.
-std::string calibration_quality(std::span<const Ceiling> ceilings, std::span<const Measurement> rows);
+/// calibration's, and the reason the most frequent one. Further sentences say what shows whether a ceiling that was seen once is steady, and
+/// name missing_roofs() and the number of rows that were skipped. Empty without ceilings.
+std::string calibration_quality(const Ceilings& ceilings, std::span<const Measurement> rows);
 
 }  // namespace roof::analysis

@@ -1,6 +1,8 @@
 #include "analysis/study/study.hpp"
 
+#include "analysis/roofline/lasting.hpp"
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
@@ -155,11 +157,10 @@ void note(const PassedOver& over, Results& results)
     add_new(results.odd, over.odd);
 }
 
-Study make_study(Results results, Results calibration, Ceilings over_nodes)
+Study make_study(Results results, Results calibration, Ceilings over_nodes, std::vector<Measurement> sustained)
 {
     Study study;
     study.over_nodes = std::move(over_nodes);
-    const bool spans_nodes = count_nodes(results.machine) > 1;
     study.results = std::move(results);
     study.calibration = std::move(calibration);
     const bool has_none = study.calibration.folder.empty();
@@ -168,13 +169,14 @@ Study make_study(Results results, Results calibration, Ceilings over_nodes)
     if (has_none && !looks.seen.empty()) study.calibration.machine = study.results.machine;
     add_new(study.results.remarks, looks.remarks);
     const Machine& machine = study.calibration.machine;
-    study.ceilings =
-        with_groups(fit_ceilings(calibration_rows(study), machine, looks.seen), study.results.rows, machine);
+    study.sustained = sustained.empty() ? sustained_probes(study.results.rows) : std::move(sustained);
+    const Ceilings bursts = fit_ceilings(calibration_rows(study), machine, looks.seen);
+    study.ceilings = with_groups(bursts, study.results.rows, machine);
+    if (!study.sustained.empty())
+        study.lasting = with_groups(with_lasting(bursts, study.sustained), study.results.rows, machine);
     for (const Measurement& row : study.results.rows)
-        for (Placement& placement :
-             place(row, spans_nodes && row.ranks() > 1 ? study.over_nodes : study.ceilings, machine))
+        for (Placement& placement : place(row, ceilings_over(study, row), machine))
             study.placements.push_back(std::move(placement));
-    study.sustained = sustained_probes(study.results.rows);
     read_predictions(study);
     check_recordings(study);
     find_level_bytes(study.placements, study.results.rows, recorded_folder(study), study.ceilings, machine);
@@ -192,16 +194,35 @@ Study open_study(const std::filesystem::path& folder, const std::filesystem::pat
     Results ceilings = found.empty() ? Results{}
                        : is_own      ? Results{results.folder, results.machine, results.plan, {}}
                                      : read_results(found);
-    Study study = make_study(std::move(results), std::move(ceilings), std::move(over_nodes));
-    if (study.sustained.empty()) {
-        if (const std::filesystem::path lasting = find_sustained(folder, &over); !lasting.empty()) {
-            Results probes = read_results(lasting);
-            add_new(study.results.damage, probes.damage);
-            study.sustained = sustained_probes(probes.rows);
+    std::vector<Measurement> sustained = sustained_probes(results.rows);
+    if (sustained.empty()) {
+        std::filesystem::path lasting = find_sustained(folder, &over);
+        if (lasting.empty() && !calibration.empty()) lasting = find_sustained(calibration);
+        if (!lasting.empty()) {
+            const Results probes = read_results(lasting);
+            add_new(results.damage, probes.damage);
+            sustained = sustained_probes(probes.rows);
         }
     }
+    Study study = make_study(std::move(results), std::move(ceilings), std::move(over_nodes), std::move(sustained));
     note(over, study.results);
     return study;
+}
+
+const Ceilings& ceilings_over(const Study& study, const Measurement& row)
+{
+    if (row.ranks() > 1 && count_nodes(study.results.machine) > 1) return study.over_nodes;
+    const bool is_lasting = lasts(row) && has_lasting(roofs_of(study.lasting, row.device, threads_of(row)), row);
+    return is_lasting ? study.lasting : study.ceilings;
+}
+
+std::string_view kind_of_roofs(const Study& study, const Measurement& row)
+{
+    const Ceilings& over = ceilings_over(study, row);
+    if (&over == &study.lasting) return "lasting ";
+    const bool has_both =
+        &over == &study.ceilings && has_lasting(roofs_of(study.lasting, row.device, threads_of(row)), row);
+    return has_both ? "burst " : "";
 }
 
 std::span<const Measurement> calibration_rows(const Study& study)

@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof::analysis {
@@ -34,7 +35,8 @@ struct Study {
     Ceilings ceilings;
     Ceilings over_nodes{};  ///< of rows whose ranks were on several nodes (roofs.hpp), with the network between them
     std::vector<Measurement>
-        sustained{};  ///< probes of the folder that were repeated for seconds, else those of find_sustained()
+        sustained{};     ///< probes of the folder that were repeated for seconds, else those of find_sustained()
+    Ceilings lasting{};  ///< with the rates of these (with_lasting); empty without any
     std::vector<Placement> placements;
     PredictionErrors predictions{};  ///< from the folder's predictions.csv; no rows without it
     std::string predictions_fingerprint{};
@@ -54,8 +56,14 @@ Study open_study(const std::filesystem::path& folder, const std::filesystem::pat
 /// Adds the sentences on folders that were passed over to those of the results.
 void note(const PassedOver& over, Results& results);
 
-/// Fits ceilings and places steps.
-Study make_study(Results results, Results calibration, Ceilings over_nodes = {});
+/// Fits ceilings and places steps. `sustained`: as in Study; empty: the probes of the results.
+Study make_study(Results results, Results calibration, Ceilings over_nodes = {},
+                 std::vector<Measurement> sustained = {});
+
+/// The ceilings over a row: those over nodes; the lasting ones for a step that ran for seconds, where it has any; else those of bursts.
+const Ceilings& ceilings_over(const Study& study, const Measurement& row);
+/// "lasting " or "burst " where the row has lasting roofs, by those over it; else empty.
+std::string_view kind_of_roofs(const Study& study, const Measurement& row);
 
 /// Sets `moved` of the placements of `rows`, in the order of place(), from the best source (level_bytes.cpp). `machine`: of the
 /// ceilings; `recorded`: the folder with counters.csv, if there is one.

@@ -29,6 +29,7 @@ class Ceiling:
     state: str
     known: str
     rounds: int
+    lasting: bool = False
 
     @property
     def at_least(self):

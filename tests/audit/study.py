@@ -1,6 +1,7 @@
 """A results folder under the ceilings of a calibration: the figures that every output shows, each once, by docs/method.md."""
 
 import fitted
+import lasting
 from answer import has_bytes_of_others, took_turns, waited
 from draws import deviations, shares_of_roofs
 from placing import PHASES, allowed, placed, rate
@@ -240,19 +241,22 @@ class Study:
         self.calibration, self.made, self.measured_levels, self.sweep_points, self.unmeasured = fitted.of(calibration_folder)
         self.ceilings = [as_roof(made) for made in self.made]
         self.levels = [{"device": level.device, "threads": level.threads, "level": level.name, "to_bytes": level.last} for level in self.measured_levels]
+        self.lasting = lasting.ceilings(self, self.ceilings)
         self.beside = []  # the other studies of a report
         self.steps = [Step(self, row) for row in self.folder.measured_steps]
 
     def roofs_for(self, row):
         if has_bytes_of_others(row) or took_turns(row):
             return None
-        return self.roofs_at(row["device"], row.threads)
+        over = self.roofs_at(row["device"], row.threads, self.lasting)
+        return over if lasting.lasts(row) and lasting.among(over, row) else self.roofs_at(row["device"], row.threads)
 
-    def roofs_at(self, device, threads):
+    def roofs_at(self, device, threads, ceilings=None):
+        ceilings = self.ceilings if ceilings is None else ceilings
         kind, _, numbers = device.partition(":")
         if "," in numbers:
-            return group([roofs_of(self.ceilings, self.levels, self.calibrated_as(f"{kind}:{number}"), 1, self.unmeasured) for number in numbers.split(",")], device)
-        return roofs_of(self.ceilings, self.levels, device, threads, self.unmeasured)
+            return group([roofs_of(ceilings, self.levels, self.calibrated_as(f"{kind}:{number}"), 1, self.unmeasured) for number in numbers.split(",")], device)
+        return roofs_of(ceilings, self.levels, device, threads, self.unmeasured)
 
     def calibrated_as(self, device):
         """The first calibrated device of the same model stands for one of a group that was not calibrated (docs/parallel.md, Under which roof)."""

@@ -133,6 +133,15 @@ TEST_CASE("the stopping rule takes the minimum, then stops at the interval, the 
         launches.push_back({.seconds = Seconds{1}});
         REQUIRE(is_enough(launches, {}, options));
     }
+    SECTION("a least time is taken beyond the maximum")
+    {
+        options.min_time = Seconds{30};
+        std::vector<Sample> launches;
+        do {
+            launches.push_back({.seconds = Seconds{1}});
+        } while (!is_enough(launches, {}, options));
+        REQUIRE(launches.size() == 30);
+    }
     SECTION("an unsteady subject continues to the maximum")
     {
         std::vector<Sample> launches;

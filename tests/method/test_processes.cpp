@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <random>
 
 using namespace roof;
 
@@ -70,4 +71,51 @@ TEST_CASE("processes share samples and budget, where the share of each holds six
     CHECK_FALSE(has_several_processes(all, Seconds{0.34}));
     CHECK_FALSE(has_several_processes(own, Seconds{0.01}));
     CHECK(of_one_process({.min_samples = 20, .max_samples = 20, .processes = 6}).max_samples == 20);  // of --steps 21
+}
+
+TEST_CASE("a target for the noise is looked at with 6, 12 and 24 processes alone")
+{
+    StoppingOptions rule{.budget = Seconds{24}, .processes = 6, .max_noise = 0.01};
+    CHECK(most_processes(rule) == 24);
+    CHECK(of_one_process({.budget = Seconds{24}, .min_time = Seconds{12}, .processes = 24}).min_time.value == 0.5);
+    std::vector<Measurement> rows;
+    for (int i = 1; i <= 24; ++i) {
+        rows.push_back(process_with(10, 1));  // no spread at all
+        CHECK(has_enough_processes(rows, rule) == (i == 6 || i == 12 || i == 24));
+    }
+    // 8, 10 and 12.5 twice: t(99.17%, 5) is 3.534 in place of 2.571.
+    rows.clear();
+    for (const double seconds : {8.0, 10.0, 12.5, 8.0, 10.0, 12.5}) rows.push_back(process_with(seconds, 1));
+    const double error = std::log(1.25) * std::sqrt(4.0 / 5 / 6);
+    CHECK(std::log(over_processes(rows).seconds.high.value / 10) == Approx(2.571 * error));
+    CHECK(std::log(over_processes(rows, true).seconds.high.value / 10) == Approx(3.534 * error));
+    CHECK_FALSE(has_enough_processes(rows, rule));
+    rule.max_noise = 0;
+    CHECK(most_processes(rule) == 6);
+    CHECK(has_enough_processes(rows, rule));
+    rule = {.processes = 1, .max_noise = 0.01};
+    CHECK(most_processes(rule) == 1);
+}
+
+TEST_CASE("an interval that ended the sampling holds the truth in 95%")
+{
+    std::mt19937 random(7);
+    std::normal_distribution<double> spread(0, 0.02);
+    for (const double target : {0.01, 0.02, 0.03}) {
+        constexpr int runs = 2000;
+        const StoppingOptions rule{.processes = 6, .max_noise = target};
+        int held = 0;
+        for (int run = 0; run < runs; ++run) {
+            std::vector<Measurement> rows;
+            while (!has_enough_processes(rows, rule)) {
+                Measurement& row = rows.emplace_back();
+                const Seconds median{std::exp(spread(random))};
+                row.seconds = {median, median, median, 1, 0};
+            }
+            const Estimate<Seconds> step = over_processes(rows, true).seconds;
+            held += step.low.value <= 1 && 1 <= step.high.value ? 1 : 0;
+        }
+        CAPTURE(target, held);
+        CHECK(held >= 0.945 * runs);
+    }
 }

@@ -4,6 +4,7 @@
 #include "tests/fakes/fake_registry.hpp"
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 
 using namespace roof;
@@ -57,6 +58,15 @@ void append(std::vector<Measurement>& rows, const std::vector<Measurement>& more
     rows.insert(rows.end(), more.begin(), more.end());
 }
 
+/// All planned rounds.
+std::vector<Measurement> measure_planned(const Scheduler& scheduler, const BenchRegistry& registry,
+                                         const ManualClock& time)
+{
+    std::vector<Measurement> rows;
+    while (!scheduler.left(rows).empty()) append(rows, measure_batch(scheduler.next(rows), registry, time));
+    return rows;
+}
+
 }  // namespace
 
 TEST_CASE("a list of items is scheduled until each has its row")
@@ -102,7 +112,7 @@ TEST_CASE("an unsteady ceiling gets extra rounds up to the maximum")
                    "run:\n  - {bench: bandwidth, operation: load}\n",
                    "p"),
         registry);
-    std::vector<Measurement> rows = measure_batch(scheduler.next({}), registry, time);
+    std::vector<Measurement> rows = measure_planned(scheduler, registry, time);
     REQUIRE(rows.size() == 34);
     CHECK(scheduler.next(rows).empty());
     int batches = 0;
@@ -124,7 +134,7 @@ TEST_CASE("steady ceilings get one more round, which closes the run, and no othe
                    "run:\n  - {bench: bandwidth, operation: load}\n",
                    "p"),
         registry);
-    auto rows = measure_batch(scheduler.next({}), registry, time);
+    std::vector<Measurement> rows = measure_planned(scheduler, registry, time);
     CHECK(rows.size() == 51);
     CHECK(scheduler.next(rows).empty());
     const std::vector<Item> closing = scheduler.extra_rounds(rows);
@@ -158,7 +168,7 @@ TEST_CASE("a spec above the measured rate starts no measurement")
                                          "max_rounds: 4\nrun:\n  - {bench: flops}\n",
                                          "p"),
                               registry);
-    std::vector<Measurement> rows = measure_batch(scheduler.next({}), registry, time);
+    std::vector<Measurement> rows = measure_planned(scheduler, registry, time);
     append(rows, measure_batch(scheduler.extra_rounds(rows), registry, time));
     CHECK(rows.size() == 4);
     CHECK(scheduler.extra_rounds(rows).empty());
@@ -205,7 +215,56 @@ TEST_CASE("if the plan has an end, any beginning of a round is spread over its e
                                             "copy 1024 1", "copy 2048 1", "load 1024 2", "copy 1024 2",
                                             "load 3072 2", "load 2048 2", "copy 2048 2", "load 4096 2"};
     CHECK(order("end_after_seconds: 1\n") == expected);
-    CHECK(order("")[1] == "load 2048 1");
+    CHECK(order("") == std::vector<std::string>{"load 4096 1", "load 1024 1", "load 2048 1", "load 3072 1",
+                                                "copy 1024 1", "copy 2048 1", "load 1024 2", "load 2048 2",
+                                                "load 3072 2", "load 4096 2", "copy 1024 2", "copy 2048 2"});
+}
+
+TEST_CASE("with several rounds, what roofs need goes first: loads, then a copy on each level that they show")
+{
+    const ManualClock time;
+    const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
+    const Scheduler scheduler(parse_plan("measure: {warmup: 0, min_samples: 6, max_samples: 6}\nrounds: 3\nrun:\n"
+                                         "  - {bench: bandwidth, operation: load}\n"
+                                         "  - {bench: bandwidth, operation: copy, working_set: levels}\n",
+                                         "p"),
+                              registry);
+    std::vector<Measurement> rows = measure_batch(scheduler.next({}), registry, time);
+    REQUIRE(rows.size() == 17);
+    CHECK(rows[0].point.integer("working_set") == 1 << 29);
+    const std::vector<Item> copies = scheduler.next(rows);
+    REQUIRE(copies.size() == 4);
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        constexpr std::array<long long, 4> ends{65536, 2097152, 33554432, 1LL << 29};
+        CHECK(copies[i].point.text("operation") == "copy");
+        CHECK(copies[i].point.text("round") == "1");
+        CHECK(copies[i].point.integer("working_set") <= ends.at(i));
+        CHECK((i == 0 || copies[i].point.integer("working_set") > ends.at(i - 1)));
+    }
+    append(rows, measure_batch(copies, registry, time));
+    CHECK(scheduler.left(rows).size() == 34);
+    CHECK(scheduler.next(rows).size() == 34);
+}
+
+TEST_CASE("the widest instruction set that the machine supports goes first, with every number of threads")
+{
+    const ManualClock time;
+    BenchRegistry registry;
+    registry.machine() = fake_machine();
+    registry.add(std::make_unique<FakeBench>(
+        "flops", Role::compute,
+        std::vector<Axis>{{"operation", "which", {"best", "widened"}, {"best", "widened"}},
+                          {"isa", "which", {"sse", "avx2", "avx512"}, {"sse", "avx2", "avx512"}},
+                          {"threads", "threads", {"1", "2"}, {}, true, 1, 2}},
+        [](const Point&) { return FakeSubject::Script{}; }, time));  // of avx512 it has none
+    const Scheduler scheduler(parse_plan("rounds: 3\nrun:\n  - {bench: flops}\n", "p"), registry);
+    const std::vector<Item> first = scheduler.next({});
+    REQUIRE(first.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        CHECK(first[i].point.text("operation") == "widened");
+        CHECK(first[i].point.text("isa") == "avx2");
+        CHECK(first[i].point.text("threads") == (i == 0 ? "1" : "2"));
+    }
 }
 
 TEST_CASE("granted time lifts the limit of rounds")

@@ -145,22 +145,23 @@ TEST_CASE("a short step is measured by several processes, each with its share, a
 {
     const Workbench bench;
     const BenchRegistry registry = tests::registry_without_gpu(bench.clock);
-    const auto run = [&](const std::string& batch) {
+    const auto run = [&](const std::string& batch, const std::vector<std::string>& more = {}) {
         std::ostringstream out;
         std::ostringstream err;
+        std::vector<std::string> words{"run", "tinynet", "--batch", batch, "--out", bench.path(batch)};
+        words.insert(words.end(), more.begin(), more.end());
         const auto anew = [&](const Item& item) {
             Item own = item;
             own.stopping = of_one_process(own.stopping);
             return [&registry, &bench, own] { return std::optional(measure(own, registry, bench.clock.clock())); };
         };
-        CHECK(run_command_line({"run", "tinynet", "--batch", batch, "--out", bench.path(batch)},
-                               {.out = out,
-                                .err = err,
-                                .assemble = [&bench] { return tests::registry_without_gpu(bench.clock); },
-                                .clock = bench.clock.clock(),
-                                .interrupted = [] { return false; },
-                                .results = bench.folder / "results",
-                                .measured_anew = anew}) == 0);
+        CHECK(run_command_line(words, {.out = out,
+                                       .err = err,
+                                       .assemble = [&bench] { return tests::registry_without_gpu(bench.clock); },
+                                       .clock = bench.clock.clock(),
+                                       .interrupted = [] { return false; },
+                                       .results = bench.folder / "results",
+                                       .measured_anew = anew}) == 0);
         return std::pair(out.str(), read_results(bench.folder / batch).rows.at(0));
     };
     const auto [text, row] = run("4");  // 40 ms a step: 33 steps of 1.3 s each in six processes
@@ -171,6 +172,10 @@ TEST_CASE("a short step is measured by several processes, each with its share, a
     const auto [long_text, long_row] = run("32");  // 320 ms, of which six do not fit into a sixth of ten seconds
     CHECK_THAT(long_text, Catch::Contains("median and 95% interval of 32 steps"));
     CHECK(processes_of(long_row) == 1);
+    // Steps without spread are known at the first look; of 24 processes each has room for 8 steps.
+    const Measurement known = run("2", {"--max-noise", "0.01"}).second;
+    CHECK(processes_of(known) == 6);
+    CHECK(known.seconds.n == 6 * 8);
 }
 
 TEST_CASE("settings on the command line change the plan")

@@ -36,6 +36,40 @@ TEST_CASE("the options of a run become a plan that reads back as the same plan")
     CHECK(stopping.budget == entry.stopping.budget);
 }
 
+TEST_CASE("options of the stopping rule replace that of the plan, and are kept in its text")
+{
+    OptionParser parser("run");
+    const TrainOptions options{parser};
+    options.model = "alexnet";
+    options.batch = "8";
+    options.stopping.warmup = "3";
+    options.stopping.samples = "7";
+    options.stopping.min_time = "2";
+    options.stopping.timeout = "30";
+    options.stopping.max_noise = "0.005";
+    for (const Plan& plan : {train_plan(options), parse_plan(train_plan(options).source, "plan.yaml")}) {
+        const StoppingOptions& stopping = plan.entries.front().stopping;
+        CHECK(stopping.warmup == 3);
+        CHECK(stopping.min_samples == 7);
+        CHECK(stopping.max_samples == 7);
+        CHECK(stopping.min_time.value == 2);
+        CHECK(stopping.budget.value == 30);
+        CHECK(stopping.max_noise == 0.005);
+    }
+    Plan plan = parse_plan("run: [{bench: train}, {bench: flops}]", "plan.yaml");
+    apply(options.stopping, plan);
+    CHECK(plan.entries[1].stopping.min_samples == 7);
+    CHECK_THAT(plan.source,
+               Catch::EndsWith("\n# with --warmup 3 --samples 7 --min-time 2 --max-noise 0.005 --timeout 30\n"));
+    options.steps = "5";
+    CHECK_THROWS_WITH(train_plan(options), Catch::Contains("--steps N is a warm-up"));
+    options.steps = "";
+    for (const char* wrong : {"0", "-1", "1.1", "1%", "nan"}) {
+        options.stopping.max_noise = wrong;
+        CHECK_THROWS_AS(train_plan(options), InputError);
+    }
+}
+
 TEST_CASE("a network in braces is one model, with the commas of its layers")
 {
     OptionParser parser("run");

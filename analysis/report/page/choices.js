@@ -131,7 +131,7 @@ export function roofsShown(roofs, choices, several = false, trained = []) {
   return roofs.filter(({name, slanted, extra}) => {
     if (choices.hidden.has(name)) return false;
     if (slanted) return !one || name === one || (extra && !several);
-    if (extra) return wanted[0] === "all";
+    if (extra) return wanted[0] === "all" || (/, (lasting|burst)$/.test(name) && isWanted(name));
     return !known || isWanted(name);
   });
 }

@@ -81,7 +81,7 @@ void note_roofs(std::vector<std::string>& notes, const Study& study)
         throw InputError("'" + folder +
                          "' has no calibration to judge it by; `roof calibrate` in the same job makes one");
     if (const std::string warning = calibration_warning(study); !warning.empty()) notes.push_back(warning);
-    notes.push_back("roofs of '" + folder + "': " + calibration_quality(study.ceilings.all, calibration_rows(study)));
+    notes.push_back("roofs of '" + folder + "': " + calibration_quality(study.ceilings, calibration_rows(study)));
     const auto busy = std::ranges::find_if(
         study.results.rows, [](const Measurement& row) { return row.role == Role::step && !busy_text(row).empty(); });
     if (busy != study.results.rows.end())

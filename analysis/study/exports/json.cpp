@@ -120,7 +120,9 @@ json answer_json(const StepAnswer& answer)
                            {"seconds", json_number(one.seconds.value)},
                            {"sense", trim(one.sense)},
                            {"known", one.known}});
-    return {{"headline", json_text(answer.headline)}, {"actions", std::move(actions)}};
+    return {{"headline", json_text(answer.headline)},
+            {"roofs", answer.roofs.empty() ? json(nullptr) : json(answer.roofs)},
+            {"actions", std::move(actions)}};
 }
 
 }  // namespace
@@ -182,7 +184,8 @@ json study_json(const Study& study)
         document["calibration"] = {
             {"folder", json_text(study.calibration.folder.string())},
             {"date", text_or_null(calibration_date(study))},
-            {"quality", json_text(calibration_quality(study.ceilings.all, calibration_rows(study)))}};
+            {"quality", json_text(calibration_quality(study.ceilings, calibration_rows(study)))},
+            {"missing_roofs", json_texts(missing_roofs(study.ceilings, calibration_rows(study)))}};
     document["damage"] = json_texts(all_damage(study));
     document["points_above_a_roof"] = above_their_roof(study).size();
     return document;

@@ -151,7 +151,7 @@ bool trains_in_bf16(const Machine& machine, const std::string& device)
 /// How high a roof is that is a lower bound is not known.
 void add_precision(std::vector<Action>& actions, const Study& study, const Measurement& row, bool no_roof_binds)
 {
-    const Roofs roofs = roofs_of(study.ceilings, row.device, threads_of(row));
+    const Roofs roofs = roofs_of(ceilings_over(study, row), row.device, threads_of(row));
     const Ceiling* const own = roofs.precision(precision_of(row));
     const Ceiling* const other = roofs.precision("bf16");
     const bool is_measured = std::ranges::any_of(study.results.rows, [&](const Measurement& one) {
@@ -241,6 +241,7 @@ StepAnswer answer_of(const Study& study, const Measurement& row)
                                           : "") +
                           headline_of(times, row, answer.no_roof_binds);
     }
+    answer.roofs = trim(kind_of_roofs(study, row));
     std::vector<Action>& actions = answer.actions;
     add_losses(actions, study, row);
     add_faster_steps(actions, study, row);
@@ -276,7 +277,8 @@ std::string answer_sentence(const Study& study, const Measurement& row)
     std::string text = fmt::format("{}{}{}.", step_title(row, study.results.rows), step.binds.empty() ? ": " : " is ",
                                    answer.headline);
     if (step.binds.empty() || step.fraction() >= shown_as_above) return text;
-    text += fmt::format(" A step takes {}; at its roofs it would take {}{}.", format_duration(row.seconds.median.value),
+    text += fmt::format(" A step takes {}; at its {}roofs it would take {}{}.",
+                        format_duration(row.seconds.median.value), kind_of_roofs(study, row),
                         step.roof_may_be_higher  ? step.bytes_may_be_more ? "about " : "at most "
                         : step.bytes_may_be_more ? "at least "
                                                  : "",

@@ -25,6 +25,7 @@ struct StepAnswer {
     std::string headline;         ///< "compute-bound: 83% of the time under the fp32 roof"
     bool no_roof_binds = false;   ///< half of the time or more is unexplained
     std::vector<Action> actions;  ///< at most three, the most seconds first
+    std::string roofs{};          ///< "lasting" or "burst" where the step has both; else empty
 };
 /// The answer for a measured step.
 StepAnswer answer_of(const Study& study, const Measurement& row);

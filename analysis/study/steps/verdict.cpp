@@ -114,7 +114,7 @@ std::vector<const Placement*> above_their_roof(const Study& study)
 {
     std::vector<const Placement*> above;
     for (const Placement& p : study.placements)
-        if (is_beyond_intervals(p, study.ceilings)) above.push_back(&p);
+        if (is_beyond_intervals(p, p.lasting ? study.lasting : study.ceilings)) above.push_back(&p);
     return above;
 }
 
@@ -165,14 +165,14 @@ std::string calibration_line(const Study& study)
     if (study.ceilings.known() == Known::spec)
         return "Roofs: the data sheet of " + study.calibration.machine.name + " (spec).";
     if (study.calibration.folder.empty())
-        return all.empty() || all.front().times == 0
-                   ? ""
-                   : "Roofs: the looks at this machine in the folder's looks.csv. " + calibration_quality(all, {});
+        return all.empty() || all.front().times == 0 ? ""
+                                                     : "Roofs: the looks at this machine in the folder's looks.csv. " +
+                                                           calibration_quality(study.ceilings, {});
     const std::string date = calibration_date(study);
     const std::filesystem::path& folder = study.calibration.folder;
     return "Roofs: the calibration " + printable((folder.parent_path().filename() / folder.filename()).string()) +
            (date.empty() ? "" : " of " + printable(date)) + ". " +
-           calibration_quality(study.ceilings.all, calibration_rows(study));
+           calibration_quality(study.ceilings, calibration_rows(study));
 }
 
 const Placement* step_placement(std::span<const Placement> placements, const Measurement& row)

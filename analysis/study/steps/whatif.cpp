@@ -138,7 +138,7 @@ Predicted what_if(const Study& study, const Measurement& row, const WhatIf& chan
     }
     const double share =
         moved ? static_cast<double>(answer.batch - batch_of(row)) / static_cast<double>(second - batch_of(row)) : 0;
-    const Roofs roofs = roofs_of(study.ceilings, row.device, threads_of(row));
+    const Roofs roofs = roofs_of(ceilings_over(study, row), row.device, threads_of(row));
     answer.seconds = row.seconds.median;
     std::map<std::string, double> bound_before, bound_after;
     for (std::size_t i = 0; i < layers.size(); ++i) {

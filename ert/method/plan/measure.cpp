@@ -120,6 +120,7 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     const std::unique_ptr<HostMonitor> host = row.role == Role::step ? registry.host_monitor() : nullptr;
     const auto groups = group_periods();
     StoppingOptions stopping = item.stopping;
+    if (stopping.max_noise > 0) stopping.interval = stopping.max_noise;
     if (row.role == Role::step) stopping.interval = never;  // the interval of a step is what its samples are for
     row.samples = failing([&] { return collect(*subject, trace, stopping, clock, row.parts, observer, host.get()); });
     if (row.role == Role::step) subject->check();  // ranks that go apart late
@@ -262,7 +263,7 @@ bool is_enough(std::span<const Sample> launches, Seconds elapsed, const Stopping
     const auto kept = static_cast<int>(seconds.size());
     const int discarded = static_cast<int>(launches.size()) - kept;
     if (discarded > options.max_samples || (discarded > 0 && elapsed - spent >= options.budget * budgets)) return true;
-    if (kept < options.min_samples) return false;
+    if (kept < options.min_samples || spent < options.min_time) return false;
     if (kept >= options.max_samples || spent >= options.budget) return true;
     // With fewer than six samples no interval covers the median with 95% probability. The last launch decides whether it is a look.
     const bool is_look = kept % 6 == 0 && std::has_single_bit(static_cast<unsigned>(kept / 6)) && launches.back().used;

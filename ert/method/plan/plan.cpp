@@ -104,6 +104,8 @@ class Parser : YamlReader {
         number(node, "max_samples", 1, options.max_samples);
         number(node, "interval", 0.0, options.interval);
         number(node, "budget_seconds", 0.0, options.budget.value);
+        number(node, "min_seconds", 0.0, options.min_time.value);
+        number(node, "max_noise", 0.0, options.max_noise);
         number(node, "sustain_seconds", 0.0, options.sustain.value);
         number(node, "processes", 1, options.processes);
         if (options.max_samples < options.min_samples) {
@@ -166,8 +168,9 @@ class Parser : YamlReader {
                                         "profile"};
     std::vector<std::string> flags_{"true", "false"};
     std::vector<std::string> profilings_{"true", "false", "steps"};
-    std::vector<std::string> measure_keys_{"warmup",         "min_samples",     "max_samples", "interval",
-                                           "budget_seconds", "sustain_seconds", "processes"};
+    std::vector<std::string> measure_keys_{"warmup",      "min_samples", "max_samples",
+                                           "interval",    "max_noise",   "budget_seconds",
+                                           "min_seconds", "processes",   "sustain_seconds"};
 };
 
 }  // namespace

@@ -17,7 +17,9 @@ struct StoppingOptions {
     int max_samples = 1000;  ///< samples
     double interval = 0.01;  ///< of a probe: stop when half the width of its interval is at most this share of it
     Seconds budget{1.0};     ///< stop when the launches together have taken this long
+    Seconds min_time{};      ///< and not before they have taken this long
     int processes = 1;       ///< of a step: at most so many, one after another, share the samples and the budget
+    double max_noise = 0;    ///< takes the place of `interval`; of a step: as has_enough_processes(); 0: none
     Seconds sustain{};       ///< then repeat the launches for so long, for what lasts (sustain.hpp); 0: not at all
 };
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <utility>
 
 namespace roof {
 namespace {
@@ -13,9 +14,21 @@ namespace {
 /// Student's t, 97.5%, for 1 to 9 degrees of freedom; the last is wide enough for more.
 constexpr std::array<double, 9> student{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262};
 
+/// Numbers of processes that are looked at, and Student's t for each, 99.17%.
+constexpr std::array<std::pair<std::size_t, double>, 3> noise_looks{{{6, 3.534}, {12, 2.820}, {24, 2.582}}};
+
+/// Of so many observations, at least two.
+double errors_of(std::size_t count, bool is_looked_at)
+{
+    double errors = student[std::min(count - 2, student.size() - 1)];
+    for (const auto& [look, wider] : noise_looks)
+        if (is_looked_at && count >= look) errors = wider;
+    return errors;
+}
+
 /// Mean and interval of the medians that `get` finds in each row, by their logarithms where all are above 0.
 template <class Get>
-auto mean_of(const std::vector<Measurement>& rows, const Get& get)
+auto mean_of(const std::vector<Measurement>& rows, bool is_looked_at, const Get& get)
 {
     auto all = get(rows.front());
     using Unit = decltype(all.median);
@@ -33,7 +46,7 @@ auto mean_of(const std::vector<Measurement>& rows, const Get& get)
         all.discarded += get(row).discarded;
     }
     for (const Measurement& row : rows) squares += std::pow(value_of(row) - sum / n, 2);
-    const double half = student[std::min(rows.size() - 2, student.size() - 1)] * std::sqrt(squares / (n * (n - 1)));
+    const double half = errors_of(rows.size(), is_looked_at) * std::sqrt(squares / (n * (n - 1)));
     const auto at = [&](double value) { return Unit{is_ratio ? std::exp(value) : std::max(0.0, value)}; };
     all.median = at(sum / n);
     all.low = at(sum / n - half);
@@ -47,6 +60,7 @@ StoppingOptions of_one_process(StoppingOptions all)
 {
     all.max_samples = std::max(all.min_samples, all.max_samples / all.processes);
     all.budget = all.budget / all.processes;
+    all.min_time = all.min_time / all.processes;
     all.processes = 1;
     return all;
 }
@@ -69,16 +83,30 @@ Estimate<Seconds> time_of_step(const std::vector<Sample>& samples)
     return time;
 }
 
-Measurement over_processes(const std::vector<Measurement>& rows)
+int most_processes(const StoppingOptions& options)
+{
+    return options.max_noise > 0 && options.processes > 1 ? static_cast<int>(noise_looks.back().first) : options.processes;
+}
+
+bool has_enough_processes(const std::vector<Measurement>& rows, const StoppingOptions& options)
+{
+    if (static_cast<int>(rows.size()) >= most_processes(options)) return true;
+    const bool is_look = options.max_noise > 0 &&
+                         std::ranges::any_of(noise_looks, [&](const auto& look) { return look.first == rows.size(); });
+    return is_look && over_processes(rows, true).seconds.relative_half_width() <= options.max_noise;
+}
+
+Measurement over_processes(const std::vector<Measurement>& rows, bool is_looked_at)
 {
     Measurement all = rows.front();
     if (rows.size() < 2) return all;
     for (const auto field : {&Measurement::seconds, &Measurement::data, &Measurement::forward, &Measurement::backward,
                              &Measurement::update, &Measurement::exposed, &Measurement::hidden})
-        all.*field = mean_of(rows, [field](const Measurement& row) { return row.*field; });
-    all.clock = mean_of(rows, [](const Measurement& row) { return row.clock; });
+        all.*field = mean_of(rows, is_looked_at, [field](const Measurement& row) { return row.*field; });
+    all.clock = mean_of(rows, is_looked_at, [](const Measurement& row) { return row.clock; });
     for (std::size_t i = 0; i < all.parts.size(); ++i)
-        all.parts[i].seconds = mean_of(rows, [i](const Measurement& row) { return row.parts.at(i).seconds; });
+        all.parts[i].seconds =
+            mean_of(rows, is_looked_at, [i](const Measurement& row) { return row.parts.at(i).seconds; });
     for (const Measurement& row : std::span(rows).subspan(1))
         for (Sample sample : row.samples) {
             sample.loss.reset();  // the losses are those of one training

@@ -95,56 +95,66 @@ double set_of(const Item& item)
     return item.point.has("working_set") ? item.point.number("working_set") : 0;
 }
 
-/// A place before all others for what a calibration that is cut short needs for its roofs, with every number of threads: multiply-adds of
-/// each precision on the widest vectors or tiles and the largest load; then loads from four smaller sets, spread over the levels.
-std::optional<double> place_of_needed(const Item& item, const std::vector<Item>& items)
+bool is_supported(const Item& item, const Machine& machine)
 {
-    const std::string operation = item.point.text_or("operation", "");
+    return item.bench != nullptr &&
+           !item.bench->unsupported_reason(item.point, machine, device_for(machine, item.device));
+}
+
+/// A place before 0 for what a calibration that is cut short needs for its roofs, with every number of threads: -4: multiply-adds of each
+/// precision on the widest vectors or tiles of the machine; -3: the largest load; -2: loads from four smaller sets, spread over the levels;
+/// -1: the other loads, which show the sizes for copies.
+std::optional<double> place_of_needed(const Item& item, const std::vector<Item>& items, const Machine& machine)
+{
+    const std::string operation = item.point.text_or("operation", item.bench_name);
     const auto text = [](const Item& of, const char* axis) { return of.point.text_or(axis, ""); };
     const auto has_same = [&](const Item& other, std::initializer_list<const char*> axes) {
         return other.bench_name == item.bench_name && other.device == item.device &&
                std::ranges::all_of(axes, [&](const char* axis) { return text(other, axis) == text(item, axis); });
     };
     if (is_multiply_add(operation)) {
-        const auto is_same = [&](const Item& other) { return has_same(other, {"operation", "precision", "threads"}); };
-        const auto last = std::find_if(items.rbegin(), items.rend(), is_same);  // the widest: they are listed by width
-        return operation != "mul+add" && text(*last, "isa") == text(item, "isa") ? 0 : std::optional<double>();
+        const auto is_widest = [&](const Item& other) {  // they are listed by width
+            return has_same(other, {"operation", "precision", "threads"}) && is_supported(other, machine);
+        };
+        const auto last = operation == "mul+add" ? items.rend() : std::find_if(items.rbegin(), items.rend(), is_widest);
+        return last != items.rend() && text(*last, "isa") == text(item, "isa") ? -4 : std::optional<double>();
     }
-    if (operation != "load" || set_of(item) <= 0) return {};
+    if (item.bench_name != "bandwidth" || operation != "load" || set_of(item) <= 0) return {};
     std::set<double> sets;
     for (const Item& other : items)
         if (has_same(other, {"operation", "threads"})) sets.insert(set_of(other));
     const auto place = static_cast<std::size_t>(std::distance(sets.begin(), sets.find(set_of(item))));
     constexpr std::size_t parts = 4;
     for (std::size_t part = 0; part <= parts; ++part)
-        if (place == (sets.size() - 1) * part / parts) return place + 1 == sets.size() ? 0 : 0.1;
-    return {};
+        if (place == (sets.size() - 1) * part / parts) return place + 1 == sets.size() ? -3 : -2;
+    return -1;
 }
 
-/// The items of each round, spread; in the first round what a roof needs goes first.
-std::vector<Item> spread(const std::vector<Item>& items)
+/// Puts the items of the first round that a roof needs first, and returns their number. `is_spread`: the others of each round are spread.
+std::size_t order(std::vector<Item>& items, const Machine& machine, bool is_spread)
 {
     std::map<std::pair<std::string, std::string>, std::vector<const Item*>> entries;
     std::map<std::string, double> rounds;  // their places, in the order of the items
     for (const Item& item : items) {
         const std::string round = item.point.text_or("round", "");
         rounds.try_emplace(round, static_cast<double>(rounds.size()));
-        entries[{round, item.where + item.device}].push_back(&item);
+        entries[{round, is_spread ? item.where + item.device : ""}].push_back(&item);
     }
     std::vector<std::pair<double, const Item*>> places;
-    const auto place_of = [&](double place, const Item& item) {
-        return place < 1 ? place_of_needed(item, items).value_or(place) : place;
-    };
     for (const auto& [key, entry] : entries) {
         const auto count = static_cast<double>(entry.size());
-        double place = 0.5;
-        for (const std::size_t i : spread_order(entry.size()))
-            places.emplace_back(place_of(rounds[key.first] + place++ / count, *entry[i]), entry[i]);
+        const std::vector<std::size_t> spread = spread_order(entry.size());
+        for (std::size_t i = 0; i < entry.size(); ++i) {
+            const Item& item = *entry[is_spread ? spread[i] : i];
+            const double place = rounds[key.first] + (static_cast<double>(i) + 0.5) / count;
+            places.emplace_back(place < 1 ? place_of_needed(item, items, machine).value_or(place) : place, &item);
+        }
     }
     std::ranges::stable_sort(places, {}, &std::pair<double, const Item*>::first);
     std::vector<Item> ordered;
     for (const auto& [place, item] : places) ordered.push_back(*item);
-    return ordered;
+    items = std::move(ordered);
+    return static_cast<std::size_t>(std::ranges::count_if(places, [](const auto& one) { return one.first < 0; }));
 }
 
 }  // namespace
@@ -158,7 +168,13 @@ Scheduler::Scheduler(Plan plan, const BenchRegistry& registry, const Settings& s
 {
     std::ranges::copy_if(planned_, std::back_inserter(open_), &Item::is_open);
     std::erase_if(planned_, &Item::is_open);
-    if (plan_.end_after.value > 0) planned_ = spread(planned_);
+    if (plan_.rounds > 1 || plan_.end_after.value > 0)
+        needed_ = order(planned_, registry.machine(), plan_.end_after.value > 0);
+    for (Item item : open_) {
+        if (item.point.text_or("operation", "") != "copy" || item.point.text_or("round", "1") != "1") continue;
+        item.point.set("working_set", "fastest");
+        copies_.push_back(std::move(item));
+    }
 }
 
 void Scheduler::grant(Seconds time)
@@ -167,29 +183,42 @@ void Scheduler::grant(Seconds time)
     if (plan_.extra_rounds_until.value > 0) plan_.max_rounds = std::numeric_limits<int>::max();
 }
 
+std::vector<Item> Scheduler::left(std::span<const Measurement> rows) const
+{
+    return without_rows(planned_, ids_of(rows));
+}
+
 std::vector<Item> Scheduler::next(std::span<const Measurement> rows) const
 {
     const std::set<std::string> done = ids_of(rows);
-    if (std::vector<Item> left = without_rows(planned_, done); !left.empty()) return left;
-    std::vector<Item> known = at_sizes_of(planned_, rows, [](const Item& item) { return asks_for_edges(item); });
+    if (const std::vector<Item> left = without_rows(planned_, done); !left.empty()) {
+        const std::vector<Item> needed(planned_.begin(), planned_.begin() + static_cast<std::ptrdiff_t>(needed_));
+        if (std::vector<Item> first = without_rows(needed, done); !first.empty()) return first;
+        const std::vector<Item> copies = without_rows(at_sizes_of(needed, rows, copies_), done);
+        return copies.empty() ? left : copies;
+    }
+    std::vector<Item> edges = open_;
+    std::vector<Item> others = open_;
+    std::erase_if(edges, [](const Item& item) { return !asks_for_edges(item); });
+    std::erase_if(others, asks_for_edges);
+    std::vector<Item> known = at_sizes_of(planned_, rows, edges);
     if (std::vector<Item> left = without_rows(known, done); !left.empty()) return left;
     known.insert(known.end(), planned_.begin(), planned_.end());
-    return without_rows(at_sizes_of(known, rows, [](const Item& item) { return !asks_for_edges(item); }), done);
+    return without_rows(at_sizes_of(known, rows, others), done);
 }
 
 std::vector<Item> Scheduler::at_sizes_of(const std::vector<Item>& known, std::span<const Measurement> rows,
-                                         bool (*is_wanted)(const Item&)) const
+                                         const std::vector<Item>& open) const
 {
-    std::vector<Item> open;
-    std::ranges::copy_if(open_, std::back_inserter(open), is_wanted);
-    if (open.empty()) return {};
+    if (open.empty() || known.empty()) return {};
     // Only planned items resolve keywords; otherwise each result would change the next.
     const std::set<std::string> resolving = ids_of(known);
     std::vector<Measurement> swept;
     for (const Measurement& row : rows)
         if (row.role != Role::compute && resolving.contains(row.id())) swept.push_back(row);
     std::vector<Item> items = matching(at_sizes(open, resolve_sizes(swept, registry_->machine())), only_);
-    return plan_.end_after.value > 0 ? spread(items) : items;
+    if (plan_.end_after.value > 0) order(items, registry_->machine(), true);
+    return items;
 }
 
 std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) const

@@ -24,13 +24,17 @@ class Scheduler {
   public:
     /// These items, and nothing after them.
     explicit Scheduler(std::vector<Item> items) : planned_(std::move(items)) {}
-    /// The plan's items in their rounds, then the items with keywords, in as many rounds. If the plan has an end, each round is spread: any
-    /// beginning of it holds the same share of every entry, over the whole range of its axes. Throws InputError, as `expand` does.
+    /// The plan's items in their rounds, then the items with keywords, in as many rounds. With several rounds, first what roofs need: the
+    /// widest multiply-adds, loads, and a copy on each level that these show. If the plan has an end, each round is spread: any beginning of
+    /// it holds the same share of every entry, over the whole range of its axes. Throws InputError, as `expand` does.
     Scheduler(Plan plan, const BenchRegistry& registry, const Settings& settings = {}, std::string only = {});
 
     /// The next items without a row; empty when the plan is complete. A function of the rows alone: a stopped run continues with
     /// the same items.
     std::vector<Item> next(std::span<const Measurement> rows) const;
+
+    /// The planned items without a row.
+    std::vector<Item> left(std::span<const Measurement> rows) const;
 
     /// After the plan is complete: one more round of each ceiling that was not steady after the planned ones, until it has all that the plan
     /// allows. Optional.
@@ -50,12 +54,14 @@ class Scheduler {
     const std::vector<Item>& planned() const { return planned_; }
 
   private:
-    /// The open items that are wanted, at the sizes that the rows of `known` show.
+    /// The open items at the sizes that the rows of `known` show.
     std::vector<Item> at_sizes_of(const std::vector<Item>& known, std::span<const Measurement> rows,
-                                  bool (*is_wanted)(const Item&)) const;
+                                  const std::vector<Item>& open) const;
 
     std::vector<Item> planned_;
+    std::size_t needed_ = 0;  ///< of these, the first, which roofs need
     std::vector<Item> open_;
+    std::vector<Item> copies_{};  ///< open ones of the first round, which roofs need as well
     Plan plan_;
     int all_rounds_ = 1;                       ///< of a ceiling, unless time for more is granted
     const BenchRegistry* registry_ = nullptr;  ///< null: no keywords and no extra rounds

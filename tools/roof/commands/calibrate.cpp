@@ -4,6 +4,7 @@
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/ceilings/ceiling_tables.hpp"
 #include "analysis/study/exports/export.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/error.hpp"
@@ -12,7 +13,9 @@
 #include "ert/method/bench/node.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 #include "ert/method/ceilings/forecast.hpp"
+#include "ert/method/results/results.hpp"
 #include "tools/roof/commands/commands.hpp"
+#include "tools/roof/commands/lasting.hpp"
 #include "tools/roof/commands/side_by_side.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/study.hpp"
@@ -24,6 +27,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace roof {
 namespace {
@@ -37,8 +41,10 @@ struct CalibrateOptions {
     std::string& threads = parser.value("--threads");
     std::string& ranks = parser.value("--ranks");
     std::string& minutes = parser.value("--minutes");
+    StoppingWords stopping{parser};
     bool& continues = parser.flag("--continue");
     bool& quick = parser.flag("--quick");
+    bool& lasting = parser.flag("--lasting");
     std::string& plan = parser.value("--plan");
     std::string& without = parser.value("--without");
     bool& side_by_side = parser.flag("--side-by-side");
@@ -129,7 +135,7 @@ Plan plan_for(const std::string& device, const Machine& machine, const Calibrate
         }
     }
     plan.entries = std::move(entries);
-    const auto in_turn = options.side_by_side ? 1.0 : static_cast<double>(devices.size());
+    const auto in_turn = options.side_by_side || options.quick ? 1.0 : static_cast<double>(devices.size());
     plan.extra_rounds_until = plan.extra_rounds_until * in_turn;
     plan.end_after = plan.end_after * in_turn;
     return plan;
@@ -171,7 +177,8 @@ void show_json(const Outcome& outcome, Context& context)
     nlohmann::json document = analysis::ceilings_json(outcome.ceilings, context.registry.machine());
     if (const auto points = analysis::messages_in(outcome.session.rows); !points.empty())
         document["network"] = analysis::to_json(analysis::network_table(points));
-    document["quality"] = analysis::calibration_quality(outcome.ceilings.all, outcome.session.rows);
+    document["quality"] = analysis::calibration_quality(outcome.ceilings, outcome.session.rows);
+    document["missing_roofs"] = analysis::missing_roofs(outcome.ceilings, outcome.session.rows);
     document["samples"] = analysis::samples_json(outcome.session.rows);
     document["drift"] = outcome.drift ? analysis::drift_json(*outcome.drift) : nlohmann::json();
     print_json(context.out, document);
@@ -191,6 +198,7 @@ std::string again(const CalibrateOptions& options)
                                       {"--node", &options.node},
                                       {"--out", &options.out}})
         if (!value->empty()) words.insert(words.end(), {name, *value});
+    std::ranges::copy(given(options.stopping), std::back_inserter(words));
     return printable(shell_line(words));
 }
 
@@ -233,9 +241,8 @@ void show_text(const Outcome& outcome, const std::string& again, Context& contex
     context.out << (network.empty()
                         ? analysis::ceilings_text(outcome.ceilings, context.registry.machine(), context.terminal.width)
                         : network)
-                << analysis::fitted_lines(
-                       analysis::calibration_quality(outcome.ceilings.all, outcome.session.rows) + "\n",
-                       context.terminal.width)
+                << analysis::fitted_lines(analysis::calibration_quality(outcome.ceilings, outcome.session.rows) + "\n",
+                                          context.terminal.width)
                 << '\n';
     if (const std::string more = more_time(outcome, again); !more.empty())
         context.out << analysis::fitted_lines(more + "\n", context.terminal.width) << '\n';
@@ -250,11 +257,38 @@ decltype(Job::elsewhere) side_by_side(const std::vector<std::string>& devices, c
 {
     if (!devices.front().starts_with("gpu:") || !options.ranks.empty() || !options.minutes.empty())
         throw InputError("--side-by-side: for GPUs, without --ranks and --minutes");
-    SideBySide what{.devices = devices, .arguments = {}};
+    SideBySide what{.devices = devices, .arguments = given(options.stopping)};
     if (!options.node.empty()) what.arguments.insert(what.arguments.end(), {"--node", options.node});
     if (!options.plan.empty()) what.arguments.insert(what.arguments.end(), {"--plan", options.plan});
     if (options.quick) what.arguments.emplace_back("--quick");
     return [what](const auto& folder, const auto& rows) { return measure_side_by_side(what, folder, rows); };
+}
+
+/// The roofs of the newest calibration over seconds, in a folder of their own, where find_sustained() finds them.
+int measure_lasting(const CalibrateOptions& options, Context& context)
+{
+    if (options.quick || options.side_by_side || !options.plan.empty() || !options.ranks.empty() ||
+        !options.minutes.empty())
+        throw InputError("--lasting: without --quick, --plan, --ranks, --minutes and --side-by-side");
+    const std::vector<std::string> devices = devices_in(devices_named(options.device, context.registry));
+    const Machine machine = machine_named(options.node, context);
+    const std::filesystem::path calibration =
+        find_calibration(context.results / machine.name, {}, nullptr, nullptr, &machine);
+    const Results known = calibration.empty() ? Results{} : read_results(calibration);
+    const int threads = options.threads.empty() ? 0 : whole_number("--threads", options.threads, 1, most_threads);
+    Plan plan = lasting_plan(fit_ceilings(known.rows, machine), devices, threads);
+    apply(options.stopping, plan);
+    const Job job{text_of(plan, options), Scheduler(plan, context.registry), options.out, {}, options.node,
+                  options.continues};
+    const Session session = measure_all(job, context, progress(context));
+    if (session.interrupted) return session.status();
+    const analysis::DataTable table =
+        analysis::sustained_table(open_with_calibration(session.folder, calibration, context));
+    if (options.json)
+        print_json(context.out, {{"lasting", analysis::to_json(table)}});
+    else
+        context.out << analysis::to_text(table, context.terminal.width) << '\n' << session.folder.string() << '\n';
+    return session.status();
 }
 
 int measure_ceilings(const CalibrateOptions& options, Context& context)
@@ -267,7 +301,8 @@ int measure_ceilings(const CalibrateOptions& options, Context& context)
     for (const std::string& bench : benches_without(options))
         if (const auto known = context.registry.bench_names(); std::ranges::find(known, bench) == known.end())
             throw InputError("--without: " + unknown_word("bench", bench, known));
-    const Plan plan = plan_for(device, machine_named(options.node, context), options);
+    Plan plan = plan_for(device, machine_named(options.node, context), options);
+    apply(options.stopping, plan);
     const std::string text = text_of(plan, options);
     Scheduler scheduler(plan, context.registry, settings_of(options));
     const bool is_timed = !options.minutes.empty();
@@ -278,7 +313,12 @@ int measure_ceilings(const CalibrateOptions& options, Context& context)
     if (options.side_by_side) job.elsewhere = side_by_side(devices, options);
     Outcome outcome{measure_all(job, context, progress(context)), {}, {}, {}};
     const Session& session = outcome.session;
-    if (session.interrupted) return session.status();
+    if (session.interrupted) {
+        const Ceilings so_far = fit_ceilings(session.rows, context.registry.machine());
+        context.err << analysis::fitted_lines(analysis::calibration_quality(so_far, session.rows) + "\n",
+                                              context.messages.width);
+        return session.status();
+    }
     if (options.side_by_side) remove_parts(session.folder, devices);
     warn_if_nothing_was_measured(session, options.device, context);
     outcome.machine = machine_named(options.node, context);
@@ -297,7 +337,9 @@ int measure_ceilings(const CalibrateOptions& options, Context& context)
 
 Action calibrate(OptionParser& parser)
 {
-    return [options = CalibrateOptions{parser}](Context& context) { return measure_ceilings(options, context); };
+    return [options = CalibrateOptions{parser}](Context& context) {
+        return options.lasting ? measure_lasting(options, context) : measure_ceilings(options, context);
+    };
 }
 
 }  // namespace roof

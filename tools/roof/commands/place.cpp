@@ -86,15 +86,14 @@ int place_them(const PlaceOptions& options, Context& context)
     const analysis::DataTable table = analysis::points_table(study);
     const bool is_spec = study.ceilings.known() == Known::spec;
     if (options.json) {
-        print_json(
-            context.out,
-            {{"machine", study.calibration.machine.name},
-             {"calibration", study.calibration.folder.string()},
-             {"roofs_known", name(study.ceilings.known())},
-             {"quality",
-              is_spec ? "" : analysis::calibration_quality(study.ceilings.all, analysis::calibration_rows(study))},
-             {"roofs", analysis::roofs_json(study.ceilings, study.calibration.machine)},
-             {"points", analysis::to_json(table)}});
+        print_json(context.out,
+                   {{"machine", study.calibration.machine.name},
+                    {"calibration", study.calibration.folder.string()},
+                    {"roofs_known", name(study.ceilings.known())},
+                    {"quality",
+                     is_spec ? "" : analysis::calibration_quality(study.ceilings, analysis::calibration_rows(study))},
+                    {"roofs", analysis::roofs_json(study.ceilings, study.calibration.machine)},
+                    {"points", analysis::to_json(table)}});
         return 0;
     }
     const int width = context.terminal.width;

@@ -146,7 +146,7 @@ std::string run_summary(const Measurement& row, const analysis::Study& study)
     return title + line("step", step_text(row)) + (busy.empty() ? "" : line("busy", busy)) +
            line(items + "/s", images_text(row)) + tokens_line(row) + line("phases", phases_text(row)) +
            ranks_line(row) + line("per " + items.substr(0, items.size() - 1), per_image_text(row)) +
-           line("rate", rate_text(row, study.ceilings)) + line("losses", losses_text(row)) +
+           line("rate", rate_text(row, ceilings_over(study, row))) + line("losses", losses_text(row)) +
            (row.remarks.empty() ? "" : line("remarks", printable(row.remarks)));
 }
 

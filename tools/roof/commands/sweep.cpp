@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,6 +31,7 @@ struct SweepOptions {
     std::string& plan = parser.required("PLAN");
     bool& dry_run = parser.flag("--dry-run");
     std::string& only = parser.value("--only");
+    StoppingWords stopping{parser};
     std::vector<std::string>& settings = parser.repeated("--set");
     std::string& out = parser.value("--out");
     std::string& node = parser.value("--node");
@@ -146,6 +148,7 @@ std::string sweep_line(const SweepOptions& options)
 {
     std::vector<std::string> words{"roof", "sweep", options.plan};
     for (const std::string& setting : options.settings) words.insert(words.end(), {"--set", setting});
+    std::ranges::copy(given(options.stopping), std::back_inserter(words));
     return shell_line(words);
 }
 
@@ -215,7 +218,8 @@ void show(const Session& session, const SweepOptions& options, Context& context)
 
 int sweep_plan(const SweepOptions& options, Context& context)
 {
-    const Plan plan = find_plan(options.plan);
+    Plan plan = find_plan(options.plan);
+    apply(options.stopping, plan);
     const Scheduler scheduler(plan, context.registry, parse_settings(options.settings), options.only);
     if (options.dry_run) {
         check_items(scheduler.planned(), context.registry);

@@ -1,6 +1,7 @@
 #include "tools/roof/session/plans.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/binary/binary.hpp"
 
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace roof {
 namespace {
@@ -55,8 +57,11 @@ std::string to_yaml(const Plan& plan, const PlanEntry& entry)
     const StoppingOptions& s = entry.stopping;
     std::string text = fmt::format("name: {}\ndescription: {}\n", plan.name, quoted(plan.description));
     text += fmt::format(
-        "measure: {{warmup: {}, min_samples: {}, max_samples: {}, interval: {}, budget_seconds: {}, processes: {}}}\n",
-        s.warmup, s.min_samples, s.max_samples, s.interval, s.budget.value, s.processes);
+        "measure: {{warmup: {}, min_samples: {}, max_samples: {}, interval: {}, budget_seconds: {}, processes: "
+        "{}{}{}}}\n",
+        s.warmup, s.min_samples, s.max_samples, s.interval, s.budget.value, s.processes,
+        s.min_time.value > 0 ? fmt::format(", min_seconds: {}", s.min_time.value) : "",
+        s.max_noise > 0 ? fmt::format(", max_noise: {}", s.max_noise) : "");
     text += fmt::format("run:\n  - bench: {}\n    device: {}\n", entry.bench, quoted(entry.device));
     if (s.sustain.value > 0) text += fmt::format("    measure: {{sustain_seconds: {}}}\n", s.sustain.value);
     if (entry.profile != Profiling::off)
@@ -148,6 +153,42 @@ std::map<std::string, std::string*> axis_options(OptionParser& parser)
     return options;
 }
 
+StoppingOptions with_words(StoppingOptions options, const StoppingWords& words)
+{
+    constexpr int most = 1'000'000;
+    const auto number = [](const char* option, const std::string& text, double highest) {
+        const auto value = parse_number<double>(text);
+        if (value && *value > 0 && *value <= highest) return *value;
+        throw InputError(fmt::format("{}: '{}' is not a number above 0, at most {:g}", option, text, highest));
+    };
+    if (!words.warmup.empty()) options.warmup = whole_number("--warmup", words.warmup, 0, most);
+    if (!words.samples.empty())
+        options.min_samples = options.max_samples = whole_number("--samples", words.samples, 1, most);
+    if (!words.min_time.empty()) options.min_time = {number("--min-time", words.min_time, most)};
+    if (!words.max_noise.empty()) options.max_noise = number("--max-noise", words.max_noise, 1);
+    if (!words.timeout.empty()) options.budget = {number("--timeout", words.timeout, most)};
+    return options;
+}
+
+std::vector<std::string> given(const StoppingWords& words)
+{
+    std::vector<std::string> all;
+    for (const auto& [option, text] : {std::pair{"--warmup", &words.warmup},
+                                       {"--samples", &words.samples},
+                                       {"--min-time", &words.min_time},
+                                       {"--max-noise", &words.max_noise},
+                                       {"--timeout", &words.timeout}})
+        if (!text->empty()) all.insert(all.end(), {option, *text});
+    return all;
+}
+
+void apply(const StoppingWords& words, Plan& plan)
+{
+    for (PlanEntry& entry : plan.entries) entry.stopping = with_words(entry.stopping, words);
+    if (!given(words).empty())
+        plan.source += (plan.source.ends_with('\n') ? "# with " : "\n# with ") + join(given(words), " ") + '\n';
+}
+
 int steps_of(const TrainOptions& options)
 {
     constexpr int most = 1'000'000;
@@ -159,7 +200,9 @@ Plan train_plan(const TrainOptions& options)
     PlanEntry entry;
     entry.bench = "train";
     entry.device = options.device;
-    entry.stopping = stopping_for(steps_of(options));
+    if (!options.steps.empty() && !(options.stopping.samples + options.stopping.warmup).empty())
+        throw InputError("--steps N is a warm-up and N - 1 samples: give it, or --warmup and --samples");
+    entry.stopping = with_words(stopping_for(steps_of(options)), options.stopping);
     if (!options.sustain.empty())
         entry.stopping.sustain = Seconds{static_cast<double>(whole_number("--sustain", options.sustain, 1, 3600))};
     entry.where = "command line";

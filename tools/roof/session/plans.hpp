@@ -21,6 +21,22 @@ Plan find_plan(const std::string& file_or_name);
 /// The YAML of a plan of this item alone, without a profile.
 std::string plan_of(const Item& item);
 
+/// The options of `run`, `sweep` and `calibrate` that take the place of a plan's stopping rule; empty: as the plan says.
+struct StoppingWords {
+    OptionParser& parser;
+    std::string& warmup = parser.value("--warmup");
+    std::string& samples = parser.value("--samples");
+    std::string& min_time = parser.value("--min-time");    ///< seconds
+    std::string& max_noise = parser.value("--max-noise");  ///< a share
+    std::string& timeout = parser.value("--timeout");      ///< seconds
+};
+/// Throws InputError.
+StoppingOptions with_words(StoppingOptions options, const StoppingWords& words);
+/// Those that were given, as words of a command line.
+std::vector<std::string> given(const StoppingWords& words);
+/// Of each entry, with a comment on it in the plan's text.
+void apply(const StoppingWords& words, Plan& plan);
+
 // The options of `roof run` as a plan, so that a run is measured, kept and continued like a sweep.
 
 /// Declares an option for each axis of the bench `train` that has one of the same name: "bucket_mb" is --bucket-mb.
@@ -33,6 +49,7 @@ struct TrainOptions {
     std::string& batch = parser.required("--batch");
     std::string& device = parser.value("--device", "cpu");
     std::string& steps = parser.value("--steps");
+    StoppingWords stopping{parser};
     std::string& sustain = parser.value("--sustain");  ///< seconds
     std::map<std::string, std::string*> axes = axis_options(parser);
     bool& no_graph = parser.flag("--no-graph");            ///< on a GPU: kernel by kernel

@@ -1,6 +1,7 @@
 #include "tools/roof/session/session.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/node.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/plan/processes.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 
 namespace roof {
@@ -33,6 +35,20 @@ void keep(RunDirectory& run, const Measurement& row, const Context& context)
     }
 }
 
+/// The row of an item that is not measured: `skipped`, or `unsupported` where it could not be.
+Measurement left_out(const Item& item, const std::string& reason, const BenchRegistry& registry)
+{
+    Measurement row = skipped(item, reason);
+    const Machine& machine = registry.machine();
+    const std::optional<std::string> why =
+        item.bench == nullptr ? std::optional(item.missing)
+                              : item.bench->unsupported_reason(item.point, machine, device_for(machine, item.device));
+    if (!why) return row;
+    row.status = Status::unsupported;
+    row.reason = *why;
+    return row;
+}
+
 /// A step that others than this process can measure again within its budget is measured by so many processes; another item by this one.
 Measurement measured(Item item, const Context& context, const SampleObserver& observe, const RunDirectory& run,
                      bool* is_lost)
@@ -42,6 +58,7 @@ Measurement measured(Item item, const Context& context, const SampleObserver& ob
                           item.bench->time_known() == Known::measured && item.point.text_or("ranks", "1") == "1" &&
                           item.profile == Profiling::off && stopping.sustain.value == 0;
     if (!is_alone || !context.measured_anew || stopping.warmup == 0) stopping.processes = 1;
+    stopping.processes = most_processes(stopping);
     const auto measured_again =
         stopping.processes > 1 ? context.measured_anew(item) : std::function<std::optional<Measurement>()>{};
     std::vector<Measurement> rows{measure(item, context.registry, context.clock, observe, run.folder(), is_lost)};
@@ -49,9 +66,10 @@ Measurement measured(Item item, const Context& context, const SampleObserver& ob
     if (stopping.processes == 1 || rows[0].status != Status::ok ||
         !has_several_processes(stopping, rows[0].samples.at(last_warmup).seconds))
         return rows[0];
-    const Seconds most = std::min(stopping.budget, Seconds{10});
+    const bool is_looked_at = stopping.max_noise > 0;
+    const Seconds most = is_looked_at ? stopping.budget : std::min(stopping.budget, Seconds{10});
     const Seconds begin = context.clock();
-    for (Seconds last{}; static_cast<int>(rows.size()) < stopping.processes;) {
+    for (Seconds last{}; !has_enough_processes(rows, stopping);) {
         const Seconds so_far = context.clock() - begin;
         if (so_far + last > most) break;
         const std::optional<Measurement> row = measured_again();
@@ -59,7 +77,7 @@ Measurement measured(Item item, const Context& context, const SampleObserver& ob
         rows.push_back(*row);
         last = context.clock() - begin - so_far;
     }
-    return over_processes(rows);
+    return over_processes(rows, is_looked_at);
 }
 
 /// Measures all items of the scheduler, then extra rounds of unsteady rows until the plan's time is over. After its end, items are skipped.
@@ -77,15 +95,15 @@ void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Mea
         return !context.interrupted();
     };
     const auto measure_batch = [&](const std::vector<Item>& items, bool is_extra) {
-        const std::size_t total = rows.size() + items.size();
+        const std::size_t total = rows.size() + std::max(items.size(), scheduler.left(rows).size());
         for (const Item& item : items) {
             if (context.interrupted()) throw Interrupted();
             if (is_extra && is_past(limit)) return;
             if (listener.begins) listener.begins(item, rows.size(), total);
             bool is_lost = false;
             run.check_lock();
-            rows.push_back(item.bench != nullptr && is_past(end) ? skipped(item, over)
-                                                                 : measured(item, context, observe, run, &is_lost));
+            rows.push_back(is_past(end) ? left_out(item, over, context.registry)
+                                        : measured(item, context, observe, run, &is_lost));
             keep(run, rows.back(), context);
             if (listener.row) listener.row(rows.back());
             if (is_lost && context.start_again) throw DeviceLost();
@@ -93,7 +111,7 @@ void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Mea
     };
     for (auto items = scheduler.next(rows); !items.empty(); items = scheduler.next(rows)) {
         measure_batch(items, false);
-        if (is_past(end)) return;
+        if (is_past(end)) return measure_batch(scheduler.left(rows), false);
     }
     while (!is_past(limit)) {
         const std::vector<Item> items = scheduler.extra_rounds(rows);
@@ -204,13 +222,14 @@ Session measure_all(const Job& job, Context& context, const Listener& listener)
         throw Error("the new process could not be started; to continue: " + context.command_line);
     }
     if (session.interrupted) {
-        const std::size_t left = job.scheduler.next(rows).size();
+        const std::size_t left = std::max(job.scheduler.next(rows).size(), job.scheduler.left(rows).size());
         context.err << fmt::format("interrupted: {} of {} rows {} complete in {}\nto continue: {}\n", rows.size(),
                                    rows.size() + left, rows.size() == 1 ? "is" : "are", session.folder.string(),
                                    context.command_line);
-    } else {
-        session.rows = std::move(rows);
+        for (const Item& item : job.scheduler.left(rows))
+            rows.push_back(left_out(item, "interrupted", context.registry));
     }
+    session.rows = std::move(rows);
     return session;
 }
 
