@@ -141,7 +141,7 @@ class Drawing {
             const Spot at{std::clamp(place.first, left + 14, right() - 24),
                           std::clamp(place.second, top + 14, bottom() - 12)};
             svg_.text(at, std::to_string(count), "tick");
-            taken_.push_back({at.x - 1, at.y - 11, 9.0 * static_cast<double>(std::to_string(count).size()), 14});
+            take({{at.x - 1, at.y - 11, 9.0 * static_cast<double>(std::to_string(count).size()), 14}});
         }
     }
 
