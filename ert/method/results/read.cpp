@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -386,22 +385,6 @@ Results read_results(const fs::path& folder)
         results.odd.push_back(results.folder.string() + ": " + results.remarks.back());
     }
     return results;
-}
-
-bool has_no_row(const fs::path& folder)
-{
-    const auto is_other = [](const fs::path& file) { return file.filename() != seal_file; };
-    return std::ranges::none_of(csv_files_in(folder), is_other) && !check_seal(folder).has_ended;
-}
-
-std::string lost_rows(const fs::path& folder)
-try {
-    const bool has_none_yet = has_no_row(folder) || FolderLock::is_held(folder);  // samples come before the row
-    if (has_none_yet || is_there(folder / measurements_file)) return {};
-    const std::vector<std::string> damage = check_seal(folder).damage;
-    return damage.empty() ? (folder / measurements_file).string() + ": it is missing" : damage.front();
-} catch (const Error& error) {
-    return error.what();
 }
 
 std::vector<Measurement> read_rows(const fs::path& folder)

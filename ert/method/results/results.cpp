@@ -354,4 +354,20 @@ Machine read_machine_of(const fs::path& folder)
     return read_machine(file);
 }
 
+bool has_no_row(const fs::path& folder)
+{
+    const auto is_other = [](const fs::path& file) { return file.filename() != seal_file; };
+    return std::ranges::none_of(csv_files_in(folder), is_other) && !check_seal(folder).has_ended;
+}
+
+std::string lost_rows(const fs::path& folder)
+try {
+    const bool has_none_yet = has_no_row(folder) || FolderLock::is_held(folder);  // samples come before the row
+    if (has_none_yet || is_there(folder / measurements_file)) return {};
+    const std::vector<std::string> damage = check_seal(folder).damage;
+    return damage.empty() ? (folder / measurements_file).string() + ": it is missing" : damage.front();
+} catch (const Error& error) {
+    return error.what();
+}
+
 }  // namespace roof
