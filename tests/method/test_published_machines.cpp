@@ -15,17 +15,17 @@ using namespace roof;
 
 namespace {
 
-Ceilings published(const std::string& folder)
-{
-    const Results results = read_results(std::filesystem::path(ROOF_TEST_DATA) / "../../results/examples" / folder);
-    return fit_ceilings(results.rows, results.machine);
-}
-
 Ceiling published_roof(const Ceilings& ceilings, Role kind, const std::string& name, int threads)
 {
     const std::optional<Ceiling> roof = ceilings.roof(kind, "cpu", name, threads);
     REQUIRE(roof);
     return *roof;
+}
+
+Ceilings published(const std::string& folder)
+{
+    const Results results = read_results(std::filesystem::path(ROOF_TEST_DATA) / "../../results/examples" / folder);
+    return fit_ceilings(results.rows, results.machine);
 }
 
 /// A roof has the instruction set of the guide, reaches so much of its FLOPs a clock, and no more; no other loop of the
