@@ -50,6 +50,13 @@ TEST_CASE("a tab or a wrong indent is said in plain words, with its line")
                       Catch::StartsWith("p.yaml:3") && Catch::Contains("indent of this line"));
 }
 
+TEST_CASE("a node is written on one line, whatever style it was read in")
+{
+    const YAML::Node node =
+        parse_yaml("name: small\nimage:\n  - 3\n  - 32\nlayers:\n  - relu: {name: a}\n  - flatten\n", "x");
+    CHECK(on_one_line(node) == "{name: small, image: [3, 32], layers: [{relu: {name: a}}, flatten]}");
+}
+
 TEST_CASE("a value of another kind is an error with its line")
 {
     const YAML::Node node = parse_yaml("a: 1\nb: word\n", "x.yaml");
