@@ -113,7 +113,7 @@ TEST_CASE(
     check(wide, Steadiness::steady, 100, 2);
     CHECK(wide.sustained.rate.low.value == Approx(98.416).epsilon(1e-5));
     CHECK(wide.sustained.rate.high.value == Approx(100.2507).epsilon(1e-5));
-    check(over({look(0, 100), look(11, 100), look(22, 98, 6)}), Steadiness::rounds_disagree, 99, 2);
+    check(over({look(0, 100), look(11, 100), look(22, 98, 6)}), Steadiness::rounds_disagree, 100, 2);
     check(over({look(0, 96, 3), look(11, 100), look(22, 100)}), Steadiness::steady, 100, 2);
 }
 
