@@ -124,6 +124,8 @@ BenchRegistry gpu_registry(const fakes::ManualClock& clock)
     const Axis operation = words("operation", "load");
     const Axis isa = words("isa", "cuda");
     const Axis precision = words("precision", "fp32");
+    Axis readers{"path", "anything", {"readers:1"}, {}};
+    readers.optional = true;
     Axis set{"working_set", "bytes", {}, {}, true, 1, 1LL << 40, {"levels", "edges", "fastest"}};
     for (double size = 2e6; size < 2e9; size *= 2)
         for (const double each : {size, 1.5 * size}) set.defaults.push_back(std::to_string(std::llround(each)));
@@ -133,7 +135,7 @@ BenchRegistry gpu_registry(const fakes::ManualClock& clock)
     add("flops", Role::compute, {operation, isa, precision}, gpu_compute_script);
     add("matmul", Role::compute, {words("operation", "matmul"), isa, precision, words("size", "8192")},
         gpu_compute_script);
-    add("bandwidth", Role::bandwidth, {operation, isa, set}, memory_script);
+    add("bandwidth", Role::bandwidth, {operation, isa, readers, set}, memory_script);
     Axis accesses = words("operation", "stride_1");
     accesses.allowed.clear();
     add("access", Role::bandwidth, {accesses, words("path", "words")}, memory_script);

@@ -29,9 +29,9 @@ void age_looks(const Workbench& bench)
     std::vector<Ceiling> ceilings;
     for (const SeenCeiling& one : looks.seen) ceilings.push_back(one.ceiling);
     std::filesystem::remove(looks_of(bench));
-    std::filesystem::create_directories(bench.folder / "gone");
-    add_look(bench.folder / "gone", bench.folder / "results" / "fake-2cpu", true, fakes::fake_machine(), ceilings,
-             looks.newest() - 660);
+    std::filesystem::create_directories(bench.folder / "elsewhere" / "gone");
+    add_look(bench.folder / "elsewhere" / "gone", bench.folder / "results" / "fake-2cpu", true, fakes::fake_machine(),
+             ceilings, looks.newest() - 660);
 }
 
 }  // namespace
@@ -68,6 +68,7 @@ TEST_CASE(
     const auto sweep = [&](const std::string& out, double slowdown) {
         const auto said = roof_on(bench, {"sweep", plan.string(), "--out", bench.path(out)},
                                   [&] { return probing_registry(bench.clock, slowdown); });
+        CAPTURE(said.err);
         CHECK(said.status == 0);
         return looks_in({looks_of(bench)}, fakes::fake_machine()).seen.size();
     };

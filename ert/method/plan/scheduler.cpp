@@ -106,6 +106,7 @@ bool is_supported(const Item& item, const Machine& machine)
 /// -1: the other loads, which show the sizes for copies.
 std::optional<double> place_of_needed(const Item& item, const std::vector<Item>& items, const Machine& machine)
 {
+    if (item.bench == nullptr) return {};  // its sizes may be keywords
     const std::string operation = item.point.text_or("operation", item.bench_name);
     const auto text = [](const Item& of, const char* axis) { return of.point.text_or(axis, ""); };
     const auto has_same = [&](const Item& other, std::initializer_list<const char*> axes) {
