@@ -40,8 +40,8 @@ struct Study {
     std::vector<Placement> placements;
     PredictionErrors predictions{};  ///< from the folder's predictions.csv; no rows without it
     std::string predictions_fingerprint{};
-    std::vector<MachineSheet> sheets{};  ///< data sheets of devices; filled in by the caller
-    RecordDamage record_damage{};        ///< of the recorded files; results.damage names it too
+    std::vector<MachineSheet> sheets{};         ///< data sheets of devices; filled in by the caller
+    RecordDamage record_damage{};               ///< of the recorded files; results.damage names it too
     std::optional<KernelRules> kernel_rules{};  ///< instead of the built-in ones
     std::string left_out{};  ///< that steps were left out, and which are left (thin_steps); empty for a whole study
     const Study* baseline = nullptr;  ///< an earlier study to show changes from; filled in by the caller

@@ -15,8 +15,7 @@ CHIPS = {
     "t4": ("7.5", {"tile mma fp16": "m16n8k8", "tile mma int8": "m8n8k16", "tile_fp16_sums mma fp16": "m16n8k8"}),
     "a100": ("8.0", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32", "tile_fp16_sums mma fp16": "m16n8k16"}),
     "a10": ("8.6", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32", "tile_fp16_sums mma fp16": "m16n8k16"}),
-    "l4": ("8.9", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32", "tile mma fp8": "m16n8k32",
-                   "tile_fp16_sums mma fp16": "m16n8k16"}),
+    "l4": ("8.9", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32", "tile_fp16_sums mma fp16": "m16n8k16"}),
     "b300": ("10.3", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32", "tile_fp16_sums mma fp16": "m16n8k16",
                       "tile tcgen05 fp16": "m128n256", "tile_pairs tcgen05 fp16": "m256n256"}),
     "rtx5090": ("12.0", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32", "tile mma fp8": "m16n8k32",
@@ -48,6 +47,8 @@ class Chip(unittest.TestCase):
             for row in rows:
                 if row["status"] == "ok":
                     self.assertIn("not run on hardware", row["remarks"])
+                elif name == "l4" and row["precision"] == "fp8":  # the code of 8.0 stands for it
+                    self.assertIn("this build holds no code for this GPU", row["reason"])
                 else:
                     self.assertIn(f"this GPU of compute capability {capability} has no {row['operation']} in {row['precision']}", row["reason"])
 

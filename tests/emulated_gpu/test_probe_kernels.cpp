@@ -194,8 +194,7 @@ TEST_CASE("tcgen05 of two blocks multiplies as the host does", "[kernels]")
     const auto is_pair = [](const std::string& name) { return name.find("tcgen05_pair_kernel") != std::string::npos; };
     if (std::ranges::none_of(emulated::all_kernels(), is_pair)) return skip("this nvcc is older than 12.8");
     const Generation blackwell(10);
-    for (const TensorFormat format :
-         {TensorFormat::tf32, TensorFormat::fp16, TensorFormat::bf16, TensorFormat::e4m3}) {
+    for (const TensorFormat format : {TensorFormat::tf32, TensorFormat::fp16, TensorFormat::bf16, TensorFormat::e4m3}) {
         INFO(static_cast<int>(format));
         const WgmmaOperands operands = wgmma_operands(format, Numbers::whole, {tcgen05_pair_m, tcgen05_n});
         const std::vector<std::byte> expected = sums_by_row(format, operands, 3);

@@ -21,7 +21,7 @@ try {
     const sentence = await tab.$eval("#sentence", (line) => line.textContent);
     const explained = await tab.$eval("#explained", (line) => line.textContent);
     const shares =
-        rows.filter((row) => row.model === model && row.batch === batch).map((row) => percent(row.share_of_attainable));
+        rows.filter((row) => row.model === model && row.batch_images === batch).map((row) => percent(row.share_of_attainable));
     assert.ok(shares.some((share) => explained.includes(`${share} reached`)),
         `the terminal says ${shares}, the page '${explained}'`);
     if (!compared++)

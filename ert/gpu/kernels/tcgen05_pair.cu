@@ -26,10 +26,9 @@ __device__ void one_step_of_pair(unsigned sums, unsigned a, bool is_first)
         constexpr unsigned step = wgmma_k_bytes / core_row_bytes * core_bytes;
         const bool is_second = i >= wgmma_k_steps;
         const unsigned along = static_cast<unsigned>(i % wgmma_k_steps) * step;
-        multiply_add_of_pair<format>(sums, tcgen05_descriptor(a + (is_second ? tcgen05_a_bytes : 0) + along),
-                                     tcgen05_descriptor(b + along),
-                                     tcgen05_pair_instruction(format, is_second && !is_added(format)),
-                                     !is_first || i > 0);
+        multiply_add_of_pair<format>(
+            sums, tcgen05_descriptor(a + (is_second ? tcgen05_a_bytes : 0) + along), tcgen05_descriptor(b + along),
+            tcgen05_pair_instruction(format, is_second && !is_added(format)), !is_first || i > 0);
     }
 }
 

@@ -31,7 +31,10 @@ const std::vector<InstructionSet>& instruction_sets()
         {"cuda", {"fma", "add", "mul", "exp"}, {fp64, fp32, fp16, bf16, int32}, make_chains},
         {"mma", all_of_mma, {fp64, tf32, fp16, bf16, fp8, fp4, int8}, make_mma},
         {"wgmma", all_tiles, {tf32, fp16, bf16, fp8, int8}, make_wgmma},
-        {"tcgen05", {"tile", "tile_pairs", "tile_e5m2", "tile_mx", "tile_nv"}, {tf32, fp16, bf16, fp8, fp4, int8}, make_tcgen05},
+        {"tcgen05",
+         {"tile", "tile_pairs", "tile_e5m2", "tile_mx", "tile_nv"},
+         {tf32, fp16, bf16, fp8, fp4, int8},
+         make_tcgen05},
     };
     return all;
 }
@@ -84,21 +87,23 @@ std::optional<std::string> missing_instruction(const Point& point, const Device&
 
 std::vector<Axis> axes(const Machine&)
 {
-    return {{.name = "operation",
-             .meaning = "kind of instruction; exp: 2^x and its inverse; tile: a product of matrices; tile_pairs: of two "
-                        "multiprocessors; with fp8 as e4m3 "
-                        "or e5m2, with sums in fp16, or with a "
-                        "scale for each 32 numbers (mx) or 16 (nv)",
-             .defaults = {"fma"},
-             .allowed = {"fma", "add", "mul", "exp", "tile", "tile_pairs", "tile_e5m2", "tile_fp16_sums", "tile_mx", "tile_nv"}},
-            {.name = "isa",
-             .meaning = "CUDA cores, or tensor cores by mma.sync, wgmma or tcgen05",
-             .defaults = {"cuda"},
-             .allowed = {"cuda", "mma", "wgmma", "tcgen05"}},
-            {.name = "precision",
-             .meaning = "number format",
-             .defaults = {"fp64", "fp32"},
-             .allowed = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "int32"}}};
+    return {
+        {.name = "operation",
+         .meaning = "kind of instruction; exp: 2^x and its inverse; tile: a product of matrices; tile_pairs: of two "
+                    "multiprocessors; with fp8 as e4m3 "
+                    "or e5m2, with sums in fp16, or with a "
+                    "scale for each 32 numbers (mx) or 16 (nv)",
+         .defaults = {"fma"},
+         .allowed = {"fma", "add", "mul", "exp", "tile", "tile_pairs", "tile_e5m2", "tile_fp16_sums", "tile_mx",
+                     "tile_nv"}},
+        {.name = "isa",
+         .meaning = "CUDA cores, or tensor cores by mma.sync, wgmma or tcgen05",
+         .defaults = {"cuda"},
+         .allowed = {"cuda", "mma", "wgmma", "tcgen05"}},
+        {.name = "precision",
+         .meaning = "number format",
+         .defaults = {"fp64", "fp32"},
+         .allowed = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "int32"}}};
 }
 
 std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device& device)

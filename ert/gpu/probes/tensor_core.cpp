@@ -69,12 +69,12 @@ class WgmmaSubject final : public TunedSubject {
         std::vector<Variant> variants;
         for (int each = 1; each <= (generation.is_of_pairs ? 1 : resident_); ++each) {
             const int blocks = units(each);
-            variants.push_back(
-                {"m" + std::to_string(tile.m) + "n" + std::to_string(tile.n) + ", " +
-                     std::to_string(generation.is_of_pairs ? blocks : each) + std::string(generation.unit) +
-                     (generation.is_of_pairs ? "" : " per multiprocessor"),
-                 work_of_flops(flops_of_step(instruction, tile) * blocks),
-                 [this, blocks](long long steps) { enqueue(blocks, steps); }});
+            variants.push_back({"m" + std::to_string(tile.m) + "n" + std::to_string(tile.n) + ", " +
+                                    std::to_string(generation.is_of_pairs ? blocks : each) +
+                                    std::string(generation.unit) +
+                                    (generation.is_of_pairs ? "" : " per multiprocessor"),
+                                work_of_flops(flops_of_step(instruction, tile) * blocks),
+                                [this, blocks](long long steps) { enqueue(blocks, steps); }});
         }
         blocks_ = units(static_cast<int>(settle_on_fastest(variants, max_steps)) + 1);
     }

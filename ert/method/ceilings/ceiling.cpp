@@ -45,7 +45,7 @@ bool may_be_faster(const Unmeasured& one, const Ceiling& than)
 
 bool is_multiply_add(std::string_view operation)
 {
-    constexpr std::array<std::string_view, 7> multiply_adds{"fma",  "mul+add",    "dot",    "tile",
+    constexpr std::array<std::string_view, 7> multiply_adds{"fma",        "mul+add", "dot",   "tile",
                                                             "tile_pairs", "widened", "matmul"};
     return std::ranges::find(multiply_adds, operation) != multiply_adds.end() || operation.ends_with("FLOPs");
 }

@@ -85,7 +85,8 @@ Estimate<Seconds> time_of_step(const std::vector<Sample>& samples)
 
 int most_processes(const StoppingOptions& options)
 {
-    return options.max_noise > 0 && options.processes > 1 ? static_cast<int>(noise_looks.back().first) : options.processes;
+    return options.max_noise > 0 && options.processes > 1 ? static_cast<int>(noise_looks.back().first)
+                                                          : options.processes;
 }
 
 bool has_enough_processes(const std::vector<Measurement>& rows, const StoppingOptions& options)

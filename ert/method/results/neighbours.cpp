@@ -34,14 +34,14 @@ std::string why_unread(const fs::path& place)
     return why;
 }
 
-/// Whether the digest is there, or another CSV file with checksums.
+/// Whether the digest is there, or another table of rows with checksums. Digests under other names and looks may lie anywhere.
 bool has_other_results(const fs::path& place)
 try {
     return is_there(place / digest_file) || std::ranges::any_of(csv_files_in(place), [](const fs::path& file) {
                std::ifstream csv = open_to_read(file);
                CsvLines lines(csv, {});
                std::string what;
-               return lines.next(what) && lines.has_checksums();
+               return lines.next(what) && lines.has_checksums() && lines.cells().front() == "id";
            });
 } catch (const Error&) {
     return false;

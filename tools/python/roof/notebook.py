@@ -27,7 +27,7 @@ class Report:
             for row in study["rows"]:
                 answer = row.get("answer")
                 bound = answer["headline"] if answer else row["reason"] or row["status"]
-                said.append(f"{row['model']}, batch {row['batch']}, {row['precision']} on {row['device']}: {bound}")
+                said.append(f"{row['model']}, batch {row['batch_images']}, {row['precision']} on {row['device']}: {bound}")
             said.append((study["calibration"] or {}).get("quality") or "There are no roofs: roof.calibrate() measures them.")
         return said
 
