@@ -20,8 +20,8 @@ try {
     const [model, batch] = JSON.parse(step);
     const sentence = await tab.$eval("#sentence", (line) => line.textContent);
     const explained = await tab.$eval("#explained", (line) => line.textContent);
-    const shares =
-        rows.filter((row) => row.model === model && row.batch_images === batch).map((row) => percent(row.share_of_attainable));
+    const shares = rows.filter((row) => row.model === model && row.batch_images === batch)
+                       .map((row) => percent(row.share_of_attainable));
     assert.ok(shares.some((share) => explained.includes(`${share} reached`)),
         `the terminal says ${shares}, the page '${explained}'`);
     if (!compared++)

@@ -66,7 +66,7 @@ class Notebook(unittest.TestCase):
 
     def test_names_of_files_are_no_markup(self):
         document = {"page": "<b>.html", "studies": [{"calibration": None, "rows": [
-            {"model": "<i>", "batch": 1, "precision": "fp32", "device": "cpu", "answer": None, "reason": "made", "status": "failed"}]}]}
+            {"model": "<i>", "batch_images": 1, "precision": "fp32", "device": "cpu", "answer": None, "reason": "made", "status": "failed"}]}]}
         html = Report(document, [])._repr_html_()
         self.assertIn("&lt;i&gt;, batch 1, fp32 on cpu: made", html)
         self.assertNotIn("<b>", html)
