@@ -196,7 +196,7 @@ class Campaign:
             name = chance.choice(list(FOLDERS))
             FOLDERS[name][0](folder)
             return f"folder {name}", place, name == "lost"
-        files = sorted(file for file in folder.iterdir() if file.suffix in (".csv", ".yaml"))
+        files = sorted(file for file in folder.iterdir() if not file.is_fifo() and file.suffix in (".csv", ".yaml"))
         file = chance.choice(files)
         if group == "rest":
             for other in files:
