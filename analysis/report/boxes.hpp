@@ -53,8 +53,8 @@ inline double distance(const Disc& disc, const Box& box)
            disc.radius;
 }
 
-/// Whether a mark besides `mark`, which may be null, is at most so far from the box: `at_most`, and this share of its own
-/// radius.
+/// Whether a mark besides `mark`, which may be null, is at most so far from the box: `at_most`, and this share of its
+/// own radius.
 inline bool is_near_another(const std::vector<Disc>& discs, const Box& box, const Mark* mark, double at_most,
                             double of_radius = 0)
 {

@@ -29,7 +29,8 @@ std::string coordinates(const std::vector<Spot>& spots)
 constexpr double swatch = 11;
 constexpr double legend_line = 18;
 
-/// Where the entries of a legend begin, from left to right in lines of this width; letters of class "tick" are about seven units wide.
+/// Where the entries of a legend begin, from left to right in lines of this width; letters of class "tick" are about
+/// seven units wide.
 std::vector<Spot> legend_spots(const std::vector<LegendEntry>& entries, double width)
 {
     std::vector<Spot> spots;

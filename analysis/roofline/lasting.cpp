@@ -68,11 +68,9 @@ bool lasts(const Measurement& row)
     return row.sustained.seconds.median.value > 0 || row.seconds.n * row.seconds.median.value >= seconds;
 }
 
-bool has_lasting(const Roofs& roofs, const Measurement& row)
+bool has_lasting(const Roofs& roofs, const Ceiling* compute)
 {
-    const Ceiling* const compute = roofs.precision(precision_of(row));
-    return (compute != nullptr && compute->lasting) ||
-           std::ranges::any_of(roofs.levels, [](const Ceiling* level) { return level->lasting; });
+    return (compute != nullptr && compute->lasting) || std::ranges::any_of(roofs.levels, &Ceiling::lasting);
 }
 
 }  // namespace roof::analysis

@@ -1,5 +1,6 @@
 #include "analysis/roofline/place.hpp"
 
+#include "analysis/roofline/lasting.hpp"
 #include "analysis/roofline/row_roofs.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/method/bench/device_group.hpp"
@@ -203,8 +204,7 @@ Placement complete(Placement p, Flops flops, const std::vector<const Work*>& wor
     p.known = works.front()->known;
     p.rate = p.flops / p.seconds;
     p.roof_threads = over.roofs.threads;
-    p.lasting =
-        (over.compute != nullptr && over.compute->lasting) || std::ranges::any_of(over.roofs.levels, &Ceiling::lasting);
+    p.lasting = has_lasting(over.roofs, over.compute);
     p.note = over.note;
     if (over.compute) p.compute_roof = {over.compute->rate.median.value};
     p.peak_is_lower_bound = over.compute != nullptr && over.compute->steadiness == Steadiness::at_least;

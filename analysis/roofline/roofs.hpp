@@ -81,13 +81,13 @@ const Ceiling* link_between_nodes(const Ceilings& ceilings, int ranks);
 
 // How good a calibration is, in one sentence. Every command that uses ceilings says it.
 
-/// The roofs that a calibration of these rows lacks, as where it was cut short: "fp64 with 2 threads", "DRAM with 1 thread". Of each number of
-/// threads: the precisions and levels that another number has, what was skipped, and memory.
+/// The roofs that a calibration of these rows lacks, as where it was cut short: "fp64 with 2 threads", "DRAM with 1
+/// thread". Of each number of threads: the precisions and levels that another number has, what was skipped, and memory.
 std::vector<std::string> missing_roofs(const Ceilings& ceilings, std::span<const Measurement> rows);
 
 /// "94 of 132 ceilings are lower bounds, 3 are unsteady: a core was shared 70% of the time." The time is that of the samples of `rows`, the
-/// calibration's, and the reason the most frequent one. Further sentences say what shows whether a ceiling that was seen once is steady, and
-/// name missing_roofs() and the number of rows that were skipped. Empty without ceilings.
+/// calibration's, and the reason the most frequent one. Further sentences say what shows whether a ceiling that was
+/// seen once is steady, and name missing_roofs() and the number of rows that were skipped. Empty without ceilings.
 std::string calibration_quality(const Ceilings& ceilings, std::span<const Measurement> rows);
 
 }  // namespace roof::analysis

@@ -147,6 +147,13 @@ std::string about_the_ceilings(const Study& study)
     return "The ceilings are those of another machine, '" + there + "'; the rows are of '" + here + "'.";
 }
 
+/// Whether something was repeated for seconds that is a roof of this row.
+bool has_lasting_roofs(const Study& study, const Measurement& row)
+{
+    const Roofs roofs = roofs_of(study.lasting, row.device, threads_of(row));
+    return has_lasting(roofs, roofs.precision(precision_of(row)));
+}
+
 }  // namespace
 
 void note(const PassedOver& over, Results& results)
@@ -212,7 +219,7 @@ Study open_study(const std::filesystem::path& folder, const std::filesystem::pat
 const Ceilings& ceilings_over(const Study& study, const Measurement& row)
 {
     if (row.ranks() > 1 && count_nodes(study.results.machine) > 1) return study.over_nodes;
-    const bool is_lasting = lasts(row) && has_lasting(roofs_of(study.lasting, row.device, threads_of(row)), row);
+    const bool is_lasting = lasts(row) && has_lasting_roofs(study, row);
     return is_lasting ? study.lasting : study.ceilings;
 }
 
@@ -220,8 +227,7 @@ std::string_view kind_of_roofs(const Study& study, const Measurement& row)
 {
     const Ceilings& over = ceilings_over(study, row);
     if (&over == &study.lasting) return "lasting ";
-    const bool has_both =
-        &over == &study.ceilings && has_lasting(roofs_of(study.lasting, row.device, threads_of(row)), row);
+    const bool has_both = &over == &study.ceilings && has_lasting_roofs(study, row);
     return has_both ? "burst " : "";
 }
 

@@ -60,7 +60,8 @@ void note(const PassedOver& over, Results& results);
 Study make_study(Results results, Results calibration, Ceilings over_nodes = {},
                  std::vector<Measurement> sustained = {});
 
-/// The ceilings over a row: those over nodes; the lasting ones for a step that ran for seconds, where it has any; else those of bursts.
+/// The ceilings over a row: those over nodes; the lasting ones for a step that ran for seconds, where it has any; else
+/// those of bursts.
 const Ceilings& ceilings_over(const Study& study, const Measurement& row);
 /// "lasting " or "burst " where the row has lasting roofs, by those over it; else empty.
 std::string_view kind_of_roofs(const Study& study, const Measurement& row);

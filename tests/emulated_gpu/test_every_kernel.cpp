@@ -1,4 +1,5 @@
-// What the tests of kernels launch. Those of the probes and those of a training step run in one process each, as CMakeLists.txt orders it.
+// What the tests of kernels launch. Those of the probes and those of a training step run in one process each, as
+// CMakeLists.txt orders it.
 #include "tests/emulated_gpu/runtime/machine.hpp"
 
 #include <catch2/catch.hpp>
@@ -17,7 +18,8 @@ std::set<std::string>& launched()
     return all;
 }
 
-/// Keeps what each test launches, and writes it into the file that ROOF_EMULATED_LAUNCHED names: kernel, seconds of the processor, test.
+/// Keeps what each test launches, and writes it into the file that ROOF_EMULATED_LAUNCHED names: kernel, seconds of the
+/// processor, test.
 class Launches : public Catch::TestEventListenerBase {
   public:
     using TestEventListenerBase::TestEventListenerBase;

@@ -1,5 +1,5 @@
-// Networks that PyTorch trained from hashed parameters (tests/engine/data), and their comparison with an engine: each engine's tests go through
-// the whole table.
+// Networks that PyTorch trained from hashed parameters (tests/engine/data), and their comparison with an engine: each
+// engine's tests go through the whole table.
 #pragma once
 
 #include "tests/engine/layers/small_networks.hpp"
@@ -66,8 +66,8 @@ inline std::vector<ParityCase> parity_cases(const std::string& data)
     return all;
 }
 
-/// Compares the first loss, the gradients of the first and the last weight, and the losses after updates, as far as the reference has them.
-/// `least_tolerance`: of the losses after updates, for an engine that adds in another order.
+/// Compares the first loss, the gradients of the first and the last weight, and the losses after updates, as far as the
+/// reference has them. `least_tolerance`: of the losses after updates, for an engine that adds in another order.
 template <class Training>
 void compare_with_pytorch(const ParityCase& one, const model::Graph& graph, Training& training, int losses,
                           double least_tolerance = 0)

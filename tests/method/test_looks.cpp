@@ -201,7 +201,8 @@ TEST_CASE("what two others of a level lost after the last round of a ceiling it 
 TEST_CASE("rounds that differ by themselves prove no bound: the value is the median round")
 {
     // In each look one round alone near 112. In order 96, 96, 97, 97, 98, 98, 100, 100, 112, 112: the third fastest,
-    // 100, lies within 20% of 112, and the third slowest, 97, within 20% of it. Of ten the interval begins at the second.
+    // 100, lies within 20% of 112, and the third slowest, 97, within 20% of it. Of ten the interval begins at the
+    // second.
     Look lucky = look(0, 112, 1);
     for (const double rate : {96, 100, 97, 98}) lucky.rounds.push_back(look(0, rate, 1).rounds.front());
     std::vector<Look> looks{lucky, lucky};

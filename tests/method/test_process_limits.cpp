@@ -59,8 +59,7 @@ TEST_CASE("the memory of a control group of version 1 is read, whatever other co
     CHECK(system.available() == 3e9);
 }
 
-TEST_CASE(
-    "a control group leaves no more than its limit beside what is held, whoever the pages of files are counted for")
+TEST_CASE("available memory is at most the limit of the control group less what is held")
 {
     const System system;
     system.put("proc/self/cgroup", "0::/pods\n");

@@ -1,6 +1,6 @@
-// Published calibrations of further machines. What is possible there stands in the vendors' guides and data sheets: AMD's Software Optimization
-// Guide for Zen 5 (two 512-bit FMAs a clock), Intel's Optimization Reference Manual (two with AVX-512, 1024 multiply-adds of bf16 a
-// clock with AMX), NVIDIA's data sheets of H100 and H200 SXM (dense rates).
+// Published calibrations of further machines. What is possible there stands in the vendors' guides and data sheets:
+// AMD's Software Optimization Guide for Zen 5 (two 512-bit FMAs a clock), Intel's Optimization Reference Manual (two
+// with AVX-512, 1024 multiply-adds of bf16 a clock with AMX), NVIDIA's data sheets of H100 and H200 SXM (dense rates).
 #include "ert/method/ceilings/ceiling.hpp"
 #include "ert/method/results/results.hpp"
 

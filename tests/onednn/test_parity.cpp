@@ -109,7 +109,8 @@ void compare_running(const Network& network, const Reference& reference, double 
     }
 }
 
-/// Compares the first loss, calls after the gradients of it, and compares the loss after an update where the reference has one.
+/// Compares the first loss, calls after the gradients of it, and compares the loss after an update where the reference
+/// has one.
 template <class Compare>
 void compare_two_losses(HashedTraining& training, const Reference& reference, const Tolerance& tolerance,
                         const Compare& compare_first_gradients)

@@ -67,7 +67,8 @@ void require_source(const std::string& where);
 Source open_source(const std::string& where, int batch, const Form& form, int workers, unsigned seed,
                    const Share& share = {});
 
-/// The memory of the batches that such a source holds. A decoder's buffers come on top, as large as the photo that it reads.
+/// The memory of the batches that such a source holds. A decoder's buffers come on top, as large as the photo that it
+/// reads.
 Bytes bytes_of_source(const std::string& where, int batch, const Form& form, const Share& share = {});
 
 }  // namespace roof::data

@@ -25,8 +25,9 @@ std::vector<std::filesystem::path> control_groups(const std::string& controller,
                                                   const std::filesystem::path& system = "/");
 
 /// The kernel's MemAvailable, or less if the limit of the address space, of this process's control group or of a parent leaves less;
-/// infinite if nothing limits it. `system`: the folder that has /proc and /sys. `held`: what is known to be held already; a group leaves
-/// no more than its limit beside it, although it counts a page of a file only for the group that read it first.
+/// infinite if nothing limits it. `system`: the folder that has /proc and /sys. `held`: what is known to be held
+/// already; a group leaves no more than its limit beside it, although it counts a page of a file only for the group
+/// that read it first.
 Bytes available_memory(const std::filesystem::path& system = "/", Bytes held = {});
 
 /// What this process holds in memory: VmRSS. 0 where the system does not say.

@@ -10,8 +10,9 @@ namespace roof {
 StoppingOptions of_one_process(StoppingOptions all);
 bool has_several_processes(const StoppingOptions& options, Seconds step);
 
-/// Whether the rows of so many processes are enough: all that the rule allows; with `max_noise` up to 24, of which 6, 12 and 24 are looked
-/// at: the half-width of the interval, over the mean, is then at most that.
+/// Whether no further process is needed. Without `max_noise`: after `processes` of them. With it: the interval is
+/// computed after 6, 12 and 24 processes, and these are enough when its half-width over the mean is at most
+/// `max_noise`; 24 always are.
 bool has_enough_processes(const std::vector<Measurement>& rows, const StoppingOptions& options);
 /// The most processes.
 int most_processes(const StoppingOptions& options);

@@ -101,8 +101,9 @@ bool is_supported(const Item& item, const Machine& machine)
            !item.bench->unsupported_reason(item.point, machine, device_for(machine, item.device));
 }
 
-/// A place before 0 for what a calibration that is cut short needs for its roofs, with every number of threads: -4: multiply-adds of each
-/// precision on the widest vectors or tiles of the machine; -3: the largest load; -2: loads from four smaller sets, spread over the levels;
+/// A place before 0 for what a calibration that is cut short needs for its roofs, with every number of threads: -4:
+/// multiply-adds of each precision on the widest vectors or tiles of the machine; -3: the largest load; -2: loads from
+/// four smaller sets, spread over the levels;
 /// -1: the other loads, which show the sizes for copies.
 std::optional<double> place_of_needed(const Item& item, const std::vector<Item>& items, const Machine& machine)
 {
@@ -131,7 +132,8 @@ std::optional<double> place_of_needed(const Item& item, const std::vector<Item>&
     return -1;
 }
 
-/// Puts the items of the first round that a roof needs first, and returns their number. `is_spread`: the others of each round are spread.
+/// Puts the items of the first round that a roof needs first, and returns their number. `is_spread`: the others of each
+/// round are spread.
 std::size_t order(std::vector<Item>& items, const Machine& machine, bool is_spread)
 {
     std::map<std::pair<std::string, std::string>, std::vector<const Item*>> entries;

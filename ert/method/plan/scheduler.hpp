@@ -24,9 +24,10 @@ class Scheduler {
   public:
     /// These items, and nothing after them.
     explicit Scheduler(std::vector<Item> items) : planned_(std::move(items)) {}
-    /// The plan's items in their rounds, then the items with keywords, in as many rounds. With several rounds, first what roofs need: the
-    /// widest multiply-adds, loads, and a copy on each level that these show. If the plan has an end, each round is spread: any beginning of
-    /// it holds the same share of every entry, over the whole range of its axes. Throws InputError, as `expand` does.
+    /// The plan's items in their rounds, then the items with keywords, in as many rounds. With several rounds, first
+    /// what roofs need: the widest multiply-adds, loads, and a copy on each level that these show. If the plan has an
+    /// end, each round is spread: any beginning of it holds the same share of every entry, over the whole range of its
+    /// axes. Throws InputError, as `expand` does.
     Scheduler(Plan plan, const BenchRegistry& registry, const Settings& settings = {}, std::string only = {});
 
     /// The next items without a row; empty when the plan is complete. A function of the rows alone: a stopped run continues with

@@ -34,7 +34,8 @@ std::string why_unread(const fs::path& place)
     return why;
 }
 
-/// Whether the digest is there, or another table of rows with checksums. Digests under other names and looks may lie anywhere.
+/// Whether the digest is there, or another table of rows with checksums. Digests under other names and looks may lie
+/// anywhere.
 bool has_other_results(const fs::path& place)
 try {
     return is_there(place / digest_file) || std::ranges::any_of(csv_files_in(place), [](const fs::path& file) {

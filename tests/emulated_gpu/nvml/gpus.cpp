@@ -1,5 +1,5 @@
-// The emulated GPUs in a libnvidia-ml.so.1: their memory, and a power that never changes. Temperature is not supported, nor are clocks, unless a
-// test says what they are.
+// The emulated GPUs in a libnvidia-ml.so.1: their memory, and a power that never changes. Temperature is not supported,
+// nor are clocks, unless a test says what they are.
 #include "tests/emulated_gpu/runtime/machine.hpp"
 #include "tests/fakes/nvml/gpu.hpp"
 

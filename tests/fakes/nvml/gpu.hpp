@@ -1,5 +1,6 @@
-// An NVML without GPUs that refuses what the real one does: calls before nvmlInit_v2 or after nvmlShutdown, null pointers, handles that it did not
-// give, clocks and sensors that do not exist, text that does not fit. Codes and prototypes are those of nvml.h. Who links it says what GPUs there are.
+// An NVML without GPUs that refuses what the real one does: calls before nvmlInit_v2 or after nvmlShutdown, null
+// pointers, handles that it did not give, clocks and sensors that do not exist, text that does not fit. Codes and
+// prototypes are those of nvml.h. Who links it says what GPUs there are.
 #pragma once
 
 #include <string>

@@ -15,7 +15,8 @@
 namespace roof {
 namespace {
 
-/// A plan's entry of the ceiling's point, "bench device axis=value …". `set`: the working set, in bytes, of a bandwidth.
+/// A plan's entry of the ceiling's point, "bench device axis=value …". `set`: the working set, in bytes, of a
+/// bandwidth.
 std::string entry_of(const Ceiling& ceiling, double set)
 {
     const std::vector<std::string> words = split(ceiling.point, ' ');

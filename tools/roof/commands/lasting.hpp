@@ -9,8 +9,9 @@
 
 namespace roof {
 
-/// Repeats what makes the roofs of these devices, each point for six seconds: of each precision the fastest multiply-adds, of memory every
-/// loop at the largest set of any, with so many threads (0: with each number). Throws InputError if the ceilings have none.
+/// Repeats what makes the roofs of these devices, each point for six seconds: of each precision the fastest
+/// multiply-adds, of memory every loop at the largest set of any, with so many threads (0: with each number). Throws
+/// InputError if the ceilings have none.
 Plan lasting_plan(const Ceilings& ceilings, const std::vector<std::string>& devices, int threads);
 
 }  // namespace roof

@@ -21,7 +21,8 @@ Plan find_plan(const std::string& file_or_name);
 /// The YAML of a plan of this item alone, without a profile.
 std::string plan_of(const Item& item);
 
-/// The options of `run`, `sweep` and `calibrate` that take the place of a plan's stopping rule; empty: as the plan says.
+/// The options of `run`, `sweep` and `calibrate` that take the place of a plan's stopping rule; empty: as the plan
+/// says.
 struct StoppingWords {
     OptionParser& parser;
     std::string& warmup = parser.value("--warmup");

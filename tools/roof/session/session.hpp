@@ -47,8 +47,8 @@ struct Session {
     std::filesystem::path folder;
     bool interrupted = false;
 
-    /// The rows in the order of their measurement, including those of earlier sessions; if interrupted, then `skipped` ones of what is left,
-    /// which are in no file.
+    /// The rows in the order of their measurement, including those of earlier sessions; if interrupted, then `skipped`
+    /// ones of what is left, which are in no file.
     std::vector<Measurement> rows;
 
     /// 0: every item has a row and none failed; 1: some row failed; 130: interrupted.

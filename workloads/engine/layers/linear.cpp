@@ -1,7 +1,7 @@
 // The linear layer:  y[n,o] = b[o] + sum over i of w[o,i] * x[n,i]
 //   dx[n,i] = sum over o of w[o,i] * dy[n,o];  dw[o,i] = sum over n of x[n,i] * dy[n,o];  db[o] = sum over n of dy[n,o]
-// The weight gradient is always written in fp32. After a map, inputs and weights are channels-last (parameters.hpp). The
-// result of the last layer is fp32, for the loss.
+// The weight gradient is always written in fp32. After a map, inputs and weights are channels-last (parameters.hpp).
+// The result of the last layer is fp32, for the loss.
 #include "workloads/engine/layers/layers.hpp"
 
 namespace roof::ir {
