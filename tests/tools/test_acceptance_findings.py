@@ -45,11 +45,13 @@ class Training(Quiet):
 
     def test_little_time_is_for_few_rows_and_much_for_all(self):
         words, left_out = training.rows_for(205)
-        self.assertEqual("resnet50:32,alexnet:4", words[words.index("--rows") + 1])
+        self.assertEqual("resnet50:256,gpt2@1024:16", words[words.index("--rows") + 1])
         self.assertIn("2 rows in bf16", left_out)
-        words, left_out = training.rows_for(1800)
+        words, left_out = training.rows_for(2100)
         self.assertNotIn("--no-compile", words)
         self.assertEqual("", left_out)
+        for row in ("resnet50:256", "gpt2@1024:16", "vit_b_16:64", "llama_1b@4096/decode:1"):
+            self.assertIn(row, words[words.index("--rows") + 1].split(","))
 
 
 def ceiling(kind, median, **fields):

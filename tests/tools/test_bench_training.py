@@ -110,7 +110,12 @@ class OnGpu(unittest.TestCase):
         self.assertEqual(4, len(ways))
         self.assertEqual(2, sum("--graph" in way for way in ways))
         compiled = [way for _, way in choice.compiled("net", "bf16", ("p", ("--layout", "channels_last", "--graph")))]
-        self.assertEqual([("--layout", "channels_last", "--compile"), ("--layout", "channels_last", "--graph", "--compile")], compiled)
+        self.assertEqual([("--layout", "channels_last", "--compile"), ("--layout", "channels_last", "--graph", "--compile"),
+                          ("--layout", "channels_last", "--compile", "max-autotune")], compiled)
+        tokens = [way for _, way in choice.compiled("gpt2@1024", "bf16", ("p", ("--layout", "contiguous", "--compile", "max-autotune", "--padded")))]
+        self.assertEqual([("--layout", "contiguous", "--compile"), ("--layout", "contiguous", "--compile", "max-autotune")],
+                         [way for way in tokens if "--padded" not in way])
+        self.assertEqual(4, len(tokens))
         self.assertEqual(("--device", "cuda"), programs.torch_device(self.options()))
 
     def test_roof_gets_the_device_and_no_threads(self):
@@ -241,7 +246,7 @@ class Measures(unittest.TestCase):
         self.assertTrue(any(call.startswith("torch contiguous") for call in calls))
         self.assertIn("geometric mean 2.000", out)
         self.assertIn("geometric mean 4.000", out)
-        self.assertIn("torch 9.9, channels_last, fused SGD", out)
+        self.assertIn("torch 9.9, channels_last, eager, fused SGD", out)
 
     def test_continues_where_it_was_stopped(self):
         status, out, err, calls = self.run_it("--rounds", "1", "--modes", "fp32:direct", times=2)

@@ -18,7 +18,7 @@ of the area, flipped every other time, scaled as ImageNet's images are) and answ
     torch_step.py --model resnet50 --batch 16 --steps 10
     torch_step.py --model gpt2@256 --batch 2 --steps 3          sequences of 256 tokens, by AdamW
     torch_step.py --model llama_1b@4096/decode --batch 4 --steps 20      a token after 4,096 in caches; bf16: weights and caches, too
-    torch_step.py --model vgg16 --batch 8 --precision bf16 --layout contiguous --compile --steps 5
+    torch_step.py --model vgg16 --batch 8 --precision bf16 --layout contiguous --steps 5 --compile max-autotune
     torch_step.py --model resnet18 --batch 16 --data photos --steps 300 --lr 0.01
 
 Needs PyTorch and torchvision: pip install torch torchvision --index-url https://download.pytorch.org/whl/cpu
@@ -47,7 +47,9 @@ def parse_arguments(arguments):
     parser.add_argument("--graph", action="store_true", help="on a GPU: capture the step as a CUDA graph")
     parser.add_argument("--layout", choices=["channels_last", "contiguous"], default="channels_last",
                         help="of images and weights in memory [channels_last]")
-    parser.add_argument("--compile", action="store_true", help="torch.compile the network (PyTorch 2)")
+    parser.add_argument("--compile", nargs="?", const="default", choices=["default", "max-autotune"],
+                        help="torch.compile the network with its loss, in this mode (PyTorch 2)")
+    parser.add_argument("--padded", action="store_true", help="the vocabulary of GPT-2 is padded to 50,304, as tuned recipes have it")
     parser.add_argument("--threads", type=int, help="[PyTorch's choice]")
     parser.add_argument("--warmup", type=int, default=2, help="steps before it is ready [2]")
     parser.add_argument("--steps", type=int, help="time this many steps once, and end")
@@ -99,6 +101,8 @@ def optimizer_of(torch, parameters, rate, has_tokens):
     return kind(parameters, **settings), f"plain {kind.__name__}"
 
 
+#: GPT-2's 50,257 words, padded to a multiple of 64 as in nanoGPT and llm.c; no label is one of the others.
+PADDED = 50304
 NARROW = {"bf16": "bfloat16", "fp16": "float16"}
 
 
@@ -132,7 +136,7 @@ def make_decode(torch, options, name, cached):
     from torch_transformers import LLAMA, decoder  # pylint: disable=import-outside-toplevel
     number = getattr(torch, NARROW.get(options.precision, "float32"))
     network = decoder(torch, options.batch, cached, **LLAMA[name]).to(options.device, number).eval()
-    run = torch.compile(network) if options.compile else network
+    run = torch.compile(network, mode=options.compile) if options.compile else network
     tokens = torch.randint(0, LLAMA[name]["vocabulary"], (options.batch,)).to(options.device)
 
     @torch.no_grad()
@@ -154,7 +158,8 @@ def make_step(torch, torchvision, options):
         return make_decode(torch, options, name, int(tokens))
     has_tokens = name in GPT2
     tokens = int(tokens or 1024)
-    network = token_network(torch, tokens=tokens, **GPT2[name]) if has_tokens else network_of(torchvision, name, 1000)
+    settings = {**GPT2[name], **({"vocabulary": PADDED} if options.padded else {})} if has_tokens else {}
+    network = token_network(torch, tokens=tokens, **settings) if has_tokens else network_of(torchvision, name, 1000)
     layout = torch.channels_last if options.layout == "channels_last" else torch.contiguous_format
     network = network.to(options.device).to(memory_format=layout).train()
     if has_tokens:
@@ -165,7 +170,11 @@ def make_step(torch, torchvision, options):
         labels = torch.randint(0, 1000, (options.batch,)).to(options.device)
     measure = torch.nn.CrossEntropyLoss()
     optimizer, kind = optimizer_of(torch, list(network.parameters()), options.lr, has_tokens)
-    run = torch.compile(network) if options.compile else network
+
+    def loss_of(images, labels):
+        return measure(network(images).float(), labels)
+
+    run = torch.compile(loss_of, mode=options.compile) if options.compile else loss_of
     scaler = torch.amp.GradScaler("cuda") if options.precision == "fp16" else None
 
     def mixed():
@@ -177,7 +186,7 @@ def make_step(torch, torchvision, options):
     def step(images=images, labels=labels):
         optimizer.zero_grad(set_to_none=True)
         with mixed():
-            loss = measure(run(images).float(), labels)
+            loss = run(images, labels)
         if scaler is None:
             loss.backward()
             optimizer.step()
@@ -259,8 +268,8 @@ def main(arguments):
     losses = [step().item() for _ in range(max(1, options.warmup))]
     time_steps = (lambda count: timed_on_gpu(torch, step, count)) if options.device == "cuda" else (lambda count: timed(step, count))
     say({"ready": True, "torch": torch.__version__, "torchvision": torchvision.__version__,
-         "threads": torch.get_num_threads(), "layout": options.layout, "compiled": options.compile, "graph": options.graph, "optimizer": kind,
-         "loss": losses[0]})
+         "threads": torch.get_num_threads(), "layout": options.layout, "compiled": options.compile or False, "padded": options.padded,
+         "graph": options.graph, "optimizer": kind, "loss": losses[0]})
     if options.steps:
         say(time_steps(options.steps))
         return 0

@@ -66,8 +66,10 @@ class Torch:
         return self.answer()
 
     def note(self):
-        compiled = (", compiled" if self.about["compiled"] else "") + (", CUDA graph" if self.about.get("graph") else "")
-        return f"torch {self.about['torch']}, {self.about['layout']}{compiled}, {self.about['optimizer']}"
+        mode = self.about["compiled"]
+        words = [f"torch {self.about['torch']}", self.about["layout"], "eager" if not mode else f"compiled with its loss ({mode})",
+                 "padded vocabulary" if self.about.get("padded") else "", "CUDA graph" if self.about.get("graph") else "", self.about["optimizer"]]
+        return ", ".join(filter(None, words))
 
     def close(self):
         try:
@@ -108,11 +110,14 @@ class Choice:
         return [variant for variant in found if (model, precision, variant) not in self.lost]
 
     def compiled(self, model, precision, best):
-        """The variant `best` with torch.compile, for each Python."""
-        arguments = tuple(word for word in best[1] if word != "--compile")
+        """The variant `best` with torch.compile of network and loss in each mode, for each Python; on a GPU GPT-2 has a padded vocabulary, too.
+        max-autotune captures CUDA graphs by itself."""
+        arguments = best[1][:best[1].index("--compile")] if "--compile" in best[1] else best[1]
         plain = tuple(word for word in arguments if word != "--graph")
-        variants = {(*arguments, "--compile"), (*plain, "--compile")}
-        found = [(python, variant) for python in self.options.python for variant in sorted(variants)] if self.options.compile else []
+        variants = {(*plain, "--compile"): 0, (*arguments, "--compile"): 0, (*plain, "--compile", "max-autotune"): 0}
+        if on_gpu(self.options) and "@" in model and "/" not in model:
+            variants |= {(*variant, "--padded"): 0 for variant in variants}
+        found = [(python, variant) for python in self.options.python for variant in variants] if self.options.compile else []
         return [variant for variant in found if (model, precision, variant) not in self.lost]
 
     def start(self, model, batch, precision):
