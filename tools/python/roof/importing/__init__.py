@@ -1,13 +1,15 @@
 """Readers of other tools' files, for `roof import`. Each format is a module of this folder, named in `files.READERS`, with
 
-    def reads(path: Path, head: bytes) -> bool     whether the file is of this format, by its first bytes
+    def reads(head: bytes) -> bool                 whether the file is of this format, by its first bytes
     def read(source: Source) -> Imported           the whole file; raises InputError with line, byte or table
 
-`head` holds the first 64 KiB (all of a shorter file): not compressed, in UTF-8, without a byte-order mark. `Source` (files.py) gives the whole in the
-same way: `source.text()`, or `source.stream()` for files of any size. `source.name` stands in messages, and `source.row` is the name of the row in
-the results. The frame writes the results folder, prints the summary and answers the command line.
+`head` holds the first 64 KiB (all of a shorter file): not compressed, in UTF-8, without a byte-order mark. `Source`
+(files.py) gives the whole in the same way: `source.text()`, or `source.stream()` for files of any size. `source.name`
+stands in messages, and `source.row` is the name of the row in the results. The frame writes the results folder, prints the
+summary and answers the command line.
 
-What a file lacks is None or absent, never 0. Times of records are integers in nanoseconds on one clock; other times are seconds."""
+What a file lacks is None or absent, never 0. Times of records are integers in nanoseconds on one clock; other times are
+seconds."""
 
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -15,28 +17,20 @@ from typing import Any, Dict, List, Optional, Tuple, Type
 
 
 class Record:
-    """A line of a record file (docs/import.md lists them); its columns are the slots. `start` and `duration` are nanoseconds, and become the columns
-    `start_s` and `duration_s`. What is not given is None."""
+    """A line of a record file (docs/import.md lists them). Its attributes are the columns; `start` and `duration` are
+    nanoseconds here and seconds there. What is not given is None."""
 
     file = ""
     __slots__: Tuple[str, ...] = ()
-    times: List[int] = []  #: places of the slots that are nanoseconds
-
-    def __init_subclass__(cls) -> None:
-        # There may be millions: their constructor is written out, as a dataclass has it.
-        scope: Dict[str, Any] = {}
-        exec(f"def __init__(self, {', '.join(f'{one}=None' for one in cls.__slots__)}):\n"
-             + "".join(f"    self.{one} = {one}\n" for one in cls.__slots__), scope)
-        cls.__init__ = scope["__init__"]  # type: ignore[method-assign]
-        cls.values = attrgetter(*cls.__slots__)  # type: ignore[attr-defined]
-        cls.times = [place for place, one in enumerate(cls.__slots__) if one in ("start", "duration")]
+    values: Any  #: all attributes of a record, in their order
+    times: List[int]  #: places of those that are nanoseconds
 
     def cells(self, row: str) -> List[Any]:
         """Of its line, after the name of its row; None is an empty cell."""
-        values = [row, *type(self).values(self)]  # type: ignore[attr-defined]
+        values = [row, *type(self).values(self)]
         for place in self.times:
-            if values[place + 1] is not None:
-                values[place + 1] /= 1e9
+            if values[place] is not None:
+                values[place] /= 1e9
         return values
 
     @classmethod
@@ -44,57 +38,31 @@ class Record:
         return ["id", *(f"{one}_s" if one in ("start", "duration") else one for one in cls.__slots__)]
 
 
-class Kernel(Record):
-    """One launch on a device. `grid` and `block`: "64x1x1"."""
-
-    file = "kernels.csv"
-    __slots__ = ("device", "stream", "correlation", "layer", "phase", "name", "start", "duration", "grid", "block", "registers", "shared_bytes",
-                 "graph_node")
-
-
-class Call(Record):
-    """A call of the host into a device's library. `domain`: runtime or driver."""
-
-    file = "api.csv"
-    __slots__ = ("thread", "correlation", "layer", "phase", "domain", "name", "start", "duration")
+def of_kind(name: str, file: str, *columns: str) -> Any:
+    scope: Dict[str, Any] = {}  # there may be millions: their constructor is written out, as a dataclass has it
+    exec(f"def __init__(self, {', '.join(f'{one}=None' for one in columns)}):\n"
+         + "".join(f"    self.{one} = {one}\n" for one in columns), scope)
+    times = [place for place, one in enumerate(columns, 1) if one in ("start", "duration")]
+    return type(name, (Record,), {"__slots__": columns, "file": file, "__init__": scope["__init__"], "times": times,
+                                  "values": attrgetter(*columns)})
 
 
-class Copy(Record):
-    """`kind`: H2D, D2H, D2D, P2P, H2H, memset; `source`, `destination`: pageable, pinned, device, managed."""
-
-    file = "copies.csv"
-    __slots__ = ("device", "stream", "correlation", "layer", "phase", "kind", "source", "destination", "bytes", "start", "duration")
-
-
-class Memory(Record):
-    """`action`: allocate or free; `memory`: as a copy's, or pool."""
-
-    file = "memory.csv"
-    __slots__ = ("device", "correlation", "layer", "phase", "action", "memory", "address", "bytes", "start")
-
-
-class Wait(Record):
-    """`kind`: event, stream wait, stream, context."""
-
-    file = "synchronisations.csv"
-    __slots__ = ("device", "stream", "correlation", "layer", "phase", "kind", "start", "duration")
-
-
-class Range(Record):
-    """`kind`: step, phase, layer, nvtx."""
-
-    file = "ranges.csv"
-    __slots__ = ("thread", "kind", "name", "start", "duration")
-
-
-class Counter(Record):
-    """`scope`: kernel, phase, step; `unit`: SI without prefix (FLOP, byte, s, Hz, …), or empty."""
-
-    file = "counters.csv"
-    __slots__ = ("device", "scope", "layer", "phase", "name", "launch", "metric", "value", "unit")
-
-
-RECORDS: List[Type[Record]] = [Kernel, Call, Copy, Memory, Wait, Range, Counter]
+RECORDS: List[Type[Record]] = [of_kind(*one.split()) for one in (
+    # grid, block: "64x1x1"
+    "Kernel kernels.csv device stream correlation layer phase name start duration grid block registers shared_bytes graph_node",
+    # of the host into a device's library; domain: runtime or driver
+    "Call api.csv thread correlation layer phase domain name start duration",
+    # kind: H2D, D2H, D2D, P2P, H2H, memset; source, destination: pageable, pinned, device, managed
+    "Copy copies.csv device stream correlation layer phase kind source destination bytes start duration",
+    # action: allocate or free; memory: as a copy's, or pool
+    "Memory memory.csv device correlation layer phase action memory address bytes start",
+    # kind: event, stream wait, stream, context
+    "Wait synchronisations.csv device stream correlation layer phase kind start duration",
+    # kind: step, phase, layer, nvtx
+    "Range ranges.csv thread kind name start duration",
+    # scope: kernel, phase, step; unit: SI without prefix (FLOP, byte, s, Hz, …), or empty
+    "Counter counters.csv device scope layer phase name launch metric value unit")]
+Kernel, Call, Copy, Memory, Wait, Range, Counter = RECORDS
 
 
 @dataclass
@@ -128,7 +96,7 @@ class Row:
     known: str = "counter"  #: how FLOPs and bytes are known: counter, analytic, …
     at_least: bool = False  #: the FLOPs are a lower bound; `missing` names what they lack
     layers: List[Layer] = field(default_factory=list)
-    records: List[Record] = field(default_factory=list)  #: of all kinds, in any order
+    records: List[Any] = field(default_factory=list)  #: of all kinds, in any order
 
     def of(self, kind: Type[Record]) -> List[Any]:
         return [record for record in self.records if type(record) is kind]

@@ -1,6 +1,8 @@
-"""Work by hardware counters: counted metrics become FLOPs by precision and bytes at DRAM. NVIDIA's metrics have the meaning that
-configs/counters/nvidia.yaml says and the program prints. A precision with an incomplete set of metrics is not counted; it is named."""
+"""Work by hardware counters: counted metrics become FLOPs by precision and bytes at DRAM. NVIDIA's metrics have the meaning
+that configs/counters/nvidia.yaml says and the program prints. A precision with an incomplete set of metrics is not counted;
+it is named."""
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Dict, Iterable, List, Optional, Tuple
@@ -21,13 +23,13 @@ class CountedWork:
     missing: List[str] = field(default_factory=list)  #: sentences about what could not be counted
     at_least: bool = False  #: FLOPs are a lower bound
 
-    @property
-    def names_bytes(self) -> bool:
-        """Whether the bytes at DRAM are known, or a sentence says why not."""
-        return self.moved is not None or any(one.startswith("bytes at DRAM") for one in self.missing)
-
     def add(self, precision: str, flops: float) -> None:
         self.flops[precision] = self.flops.get(precision, 0.0) + flops
+
+    def lacking_bytes(self) -> List[str]:
+        """A sentence if the bytes at DRAM are unknown and none says so yet."""
+        is_said = self.moved is not None or any(one.startswith("bytes at DRAM") for one in self.missing)
+        return [] if is_said else [NO_BYTES]
 
 
 @lru_cache(maxsize=None)
@@ -49,10 +51,10 @@ def value(metrics: Metrics, unit: str, *names: str) -> Optional[float]:
 
 def count_scalar(metrics: Metrics, work: CountedWork) -> None:
     """Instructions outside tensor cores. Packed pairs are a sum of their own, since most chips have none."""
-    sums: Dict[Tuple[str, str], Dict[str, float]] = {}
+    sums: Dict[Any, Dict[str, float]] = defaultdict(dict)
     for name, one in table().items():
         if one["quantity"].startswith("flops."):
-            sums.setdefault((one["quantity"][6:], one["source"]), {})[name] = one["factor"]
+            sums[one["quantity"][6:], one["source"]][name] = one["factor"]
     for (precision, _), factors in sums.items():
         counts = {name: value(metrics, "inst", name, "sm" + name[4:]) for name in factors}  # sm__: of older versions
         absent = [name.partition("_op_")[2].partition("_pred_on")[0] for name, count in counts.items() if count is None]
@@ -81,24 +83,12 @@ def count_tensor(metrics: Metrics, work: CountedWork) -> None:
         work.missing.append("FLOPs of tensor cores: sm__inst_executed_pipe_tensor counts instructions, whose FLOPs "
                             "differ by chip and type; ask for sm__ops_path_tensor_src_*.sum")
     # The precisions that each chip with the counted metrics has, and that no metric counts.
-    able = [{one["quantity"][7:] for one in family.values() if one["quantity"].startswith("tensor.")} for family in families() if counted
-            and counted.keys() <= family.keys()]
+    able = [{one["quantity"][7:] for one in family.values() if one["quantity"].startswith("tensor.")}
+            for family in families() if counted and counted.keys() <= family.keys()]
     absent = set.intersection(*able) - set(counted.values()) if able else set()
     if absent or (not counted and any("_sass_thread_inst_executed_op_" in name for name in metrics)):
         which = f" in {', '.join(sorted(absent))}" if absent else ""
         work.missing.append(f"FLOPs of tensor cores{which}: there is no metric")
-
-
-def bytes_at(metrics: Metrics, level: str, stem: str, work: CountedWork) -> Optional[float]:
-    one_way = False
-    for unit, name, factor in (("byte", f"{stem}bytes", 1.0), ("sector", f"{stem}sectors", 32.0)):
-        ways = [value(metrics, unit, f"{name}_{way}.sum", f"{name}_op_{way}.sum") for way in ("read", "write")]
-        whole = value(metrics, unit, f"{name}.sum")
-        if whole is not None or None not in ways:
-            return factor * (sum(way or 0.0 for way in ways) if whole is None else whole)
-        one_way = one_way or ways != [None, None]
-    work.missing += [f"bytes at {level}: only one direction was counted"] * one_way
-    return None
 
 
 def count_work(metrics: Metrics) -> CountedWork:
@@ -108,8 +98,17 @@ def count_work(metrics: Metrics) -> CountedWork:
     count_tensor(metrics, work)
     work.missing += ["FLOPs: there is no metric"] * (not work.flops and not work.missing)
     for level, stem in (("L1", "l1tex__t_"), ("L2", "lts__t_"), ("DRAM", "dram__")):  # the report has the others
-        work.moved = bytes_at(metrics, level, stem, work)
-    work.missing += [NO_BYTES] * (not work.names_bytes)
+        work.moved, one_way = None, False
+        for unit, size in (("byte", 1.0), ("sector", 32.0)):
+            name = f"{stem}{unit}s"
+            ways = [value(metrics, unit, f"{name}_{way}.sum", f"{name}_op_{way}.sum") for way in ("read", "write")]
+            whole = value(metrics, unit, f"{name}.sum")
+            if work.moved is None and (whole is not None or None not in ways):
+                work.moved = size * (sum(way or 0.0 for way in ways) if whole is None else whole)
+            one_way = one_way or ways != [None, None]
+        if work.moved is None and one_way:
+            work.missing.append(f"bytes at {level}: only one direction was counted")
+    work.missing += work.lacking_bytes()
     return work
 
 
@@ -131,10 +130,10 @@ def add_processor(imported: Imported, name: str, seconds: float, work: CountedWo
     """Adds the row of a program or region on the processor. 0 seconds: unknown. `before`: of the sentences."""
     row = Row("cpu", {"model": name}, times=[seconds] if seconds > 0 else [])
     set_work(row, work, imported)
-    row.records = [Counter(device="cpu", scope="step", metric=metric, value=amount, unit=unit) for metric, (amount, unit) in metrics.items()]
+    row.records = [Counter(device="cpu", scope="step", metric=metric, value=amount, unit=unit)
+                   for metric, (amount, unit) in metrics.items()]
     imported.rows.append(row)
-    missing = [NO_BYTES] * (not work.names_bytes) + work.missing
-    add_once(imported.missing, [before + one for one in missing])
+    add_once(imported.missing, [before + one for one in work.lacking_bytes() + work.missing])
 
 
 def add_once(sentences: List[str], more: Iterable[str]) -> None:

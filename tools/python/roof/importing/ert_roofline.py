@@ -1,8 +1,7 @@
 """The Empirical Roofline Tool's roofline.json: its rates, in GB/s by level and GFLOP/s by label, become ceilings."""
 
 import json
-from pathlib import Path
-from typing import Any, Dict, Iterator, NoReturn, Tuple
+from typing import NoReturn
 
 from roof.errors import InputError
 from roof.importing import Imported, Row
@@ -17,27 +16,12 @@ REMARK = ("Each roof is the rate of one run and has no interval; a bandwidth tha
           "`--device` names, and not on how many threads a rate was reached: tables say 1 thread.")
 
 
-def reads(path: Path, head: bytes) -> bool:
-    return b'"empirical"' in head and b'"gbytes"' in head
+def reads(head: str) -> bool:
+    return '"empirical"' in head and '"gbytes"' in head
 
 
 def refuse(text: str) -> NoReturn:
     raise ValueError(f"{text} is no number")
-
-
-def rates(empirical: Dict[str, Any], key: str, name: str) -> Iterator[Tuple[str, float]]:
-    """Label and rate in SI units."""
-    section = empirical.get(key, {"data": []})
-    data = section.get("data") if isinstance(section, dict) else None
-    if not isinstance(data, list):
-        raise InputError(f"{name}: {key}: expected a list 'data'")
-    for pair in data:
-        label, value = pair if isinstance(pair, list) and len(pair) == 2 else ("", False)
-        if not isinstance(label, str) or type(value) not in (int, float):
-            raise InputError(f"{name}: {key}: expected a pair of a name and a number, not {shown(json.dumps(pair))}")
-        if not 0 < value < LARGEST:
-            raise InputError(f"{name}: {key}: expected a rate above 0")
-        yield label, value * 1e9
 
 
 def read(source: Source) -> Imported:
@@ -55,13 +39,26 @@ def read(source: Source) -> Imported:
         raise InputError(f"{name}: there is no object 'empirical'")
     device = "gpu:0" if "'ERT_GPU': ['True']" in text else "cpu"  # in the configuration that its metadata hold
     imported = Imported("Empirical Roofline Tool", remarks=[REMARK])
-    for label, rate in rates(empirical, "gbytes", name):
-        imported.rows.append(Row(device, {"path": label}, "bandwidth", [1.0], compulsory=rate, no_reuse=rate, known="measured"))
-    for label, rate in rates(empirical, "gflops", name):
-        precision = next((known for part, known in PRECISIONS.items() if part in label), "")
-        point = {"operation": label, "precision": precision}
-        imported.rows.append(Row(device, point, "compute", [1.0], flops=rate, known="measured"))
-        imported.missing += [f"precision of '{shown(label)}': its label names none"] * (not precision)
+    for key in ("gbytes", "gflops"):
+        section = empirical.get(key, {"data": []})
+        pairs = section.get("data") if isinstance(section, dict) else None
+        if not isinstance(pairs, list):
+            raise InputError(f"{name}: {key}: expected a list 'data'")
+        for pair in pairs:
+            label, value = pair if isinstance(pair, list) and len(pair) == 2 else ("", False)
+            if not isinstance(label, str) or type(value) not in (int, float):
+                raise InputError(f"{name}: {key}: expected a pair of a name and a number, not {shown(json.dumps(pair))}")
+            if not 0 < value < LARGEST:
+                raise InputError(f"{name}: {key}: expected a rate above 0")
+            rate = value * 1e9
+            if key == "gbytes":
+                row = Row(device, {"path": label}, "bandwidth", compulsory=rate, no_reuse=rate)
+            else:
+                precision = next((known for part, known in PRECISIONS.items() if part in label), "")
+                row = Row(device, {"operation": label, "precision": precision}, "compute", flops=rate)
+                imported.missing += [f"precision of '{shown(label)}': its label names none"] * (not precision)
+            row.times, row.known = [1.0], "measured"
+            imported.rows.append(row)
     if not imported.rows:
         raise InputError(f"{name}: it holds no rate")
     return imported

@@ -1,5 +1,6 @@
 """Files to import: their bytes whatever the encoding, their format by the first of them, and the name of what cannot be read."""
 
+import csv
 import gzip
 import importlib
 import io
@@ -7,7 +8,7 @@ import json
 import re
 import zlib
 from pathlib import Path
-from typing import Any, List, TextIO
+from typing import Any, Iterator, List, TextIO, Tuple
 
 from roof.errors import InputError
 from roof.importing import Imported
@@ -17,31 +18,31 @@ READERS = ("nsight_systems", "perf_stat", "nsight_compute", "likwid", "ert_roofl
 
 HEAD = 64 << 10
 LARGEST_TEXT = 1 << 28  #: of files that are read at once
-CUT_OFF = "the compressed file is damaged or cut off"
 DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
-SQLITE = b"SQLite format 3\0"
+SQLITE = "SQLite format 3\0"
 
+NSYS, PERF = "nsys export --type sqlite REPORT.nsys-rep", "perf stat -j -o FILE.json PROGRAM"
 #: Files that other programs convert: their first bytes, the ends of their names, what they are, and what to do.
-FOREIGN = ((b"", (".nsys-rep", ".qdrep"), "a report of Nsight Systems", "nsys export --type sqlite {}"),
-           (b"NVR\0", (".ncu-rep",), "a report of Nsight Compute", "ncu --import {} --csv --page raw --print-units base > FILE.csv"),
-           (b"PERFILE2", ("perf.data",), "a recording of `perf record`, which has samples and no counts", "perf stat -j -o FILE.json PROGRAM"),
-           (b"", (".pftrace", ".perfetto-trace"), "a trace of Perfetto", "torch.profiler's export_chrome_trace() is read"),
-           (b"PK\x03\x04", (".zip",), "a zip archive", "unzip {}"), (b"BZh", (".bz2",), "compressed by bzip2", "bunzip2 {}"),
-           (b"\xfd7zXZ\0", (".xz",), "compressed by xz", "unxz {}"), (b"\x28\xb5\x2f\xfd", (".zst",), "compressed by zstd", "unzstd {}"),
-           (b"\x04\x22\x4d\x18", (".lz4",), "compressed by lz4", "unlz4 {}"), (b"7z\xbc\xaf", (".7z",), "a 7z archive", "7z x {}"),
-           (b"", (".tar", ".tgz", ".tar.gz"), "an archive of files", "tar xf {}"),
-           *((begin, ends, f"a table in {what}, as `nsys export` writes it", "nsys export --type sqlite REPORT.nsys-rep")
-             for begin, ends, what in ((b"\x89HDF", (".h5", ".hdf"), "HDF5"), (b"PAR1", (".parquet",), "Parquet"),
-                                       (b"ARROW1", (".arrow",), "Arrow"))))
+FOREIGN = ((b"", ".nsys-rep .qdrep", "a report of Nsight Systems", "nsys export --type sqlite {}"),
+           (b"NVR\0", ".ncu-rep", "a report of Nsight Compute",
+            "ncu --import {} --csv --page raw --print-units base > FILE.csv"),
+           (b"PERFILE2", "perf.data", "a recording of `perf record`, which has samples and no counts", PERF),
+           (b"", ".pftrace .perfetto-trace", "a trace of Perfetto", "torch.profiler's export_chrome_trace() is read"),
+           (b"PK\x03\x04", ".zip", "a zip archive", "unzip {}"), (b"BZh", ".bz2", "compressed by bzip2", "bunzip2 {}"),
+           (b"\xfd7zXZ\0", ".xz", "compressed by xz", "unxz {}"), (b"\x28\xb5\x2f\xfd", ".zst", "compressed by zstd", "unzstd {}"),
+           (b"\x04\x22\x4d\x18", ".lz4", "compressed by lz4", "unlz4 {}"), (b"7z\xbc\xaf", ".7z", "a 7z archive", "7z x {}"),
+           (b"", ".tar .tgz .tar.gz", "an archive of files", "tar xf {}"),
+           (b"\x89HDF", ".h5 .hdf", "a table in HDF5, as `nsys export` writes it", NSYS),
+           (b"PAR1", ".parquet", "a table in Parquet, as `nsys export` writes it", NSYS),
+           (b"ARROW1", ".arrow", "a table in Arrow, as `nsys export` writes it", NSYS))
 #: Texts of programs whose counts or times another command writes: a part of a line, what they are, and the command.
 TEXTS = ((r"^==\d+== (?:NVPROF is profiling|Profiling (?:application|result))", "a text of nvprof",
           "nsys profile --trace=cuda,nvtx PROGRAM, then nsys export --type sqlite"),
-         (r'^ *"?Time ?\(%\)"?[ ,]', "a summary of `nsys stats`", "nsys export --type sqlite REPORT.nsys-rep"),
-         (r"^# (?:To display the perf\.data header|Samples: |Overhead )", "the text of `perf report`, which has no counts",
-          "perf stat -j -o FILE.json PROGRAM"),
+         (r'^ *"?Time ?\(%\)"?[ ,]', "a summary of `nsys stats`", NSYS),
+         (r"^# (?:To display the perf\.data header|Samples: |Overhead )", "the text of `perf report`, which has no counts", PERF),
          (r'^"?(?:Index|Kind)"?,.*(?:KernelName|Kernel_Name)|^"?Name"?,"?Calls"?,"?TotalDuration', "a table of rocprof",
           "torch.profiler's export_chrome_trace()"),
-         (r'^\{"(?:Type|data)":.*\n\{"', "an export of Nsight Systems in lines of JSON", "nsys export --type sqlite REPORT.nsys-rep"),
+         (r'^\{"(?:Type|data)":.*\n\{"', "an export of Nsight Systems in lines of JSON", NSYS),
          (r"^[^\n]{0,100}\0{9}[^\n]*ustar", "an archive of files", "the one that `tar xf` takes out of it"),
          (r"^version https://git-lfs", "a pointer of Git LFS", "the one that `git lfs pull` puts in its place"),
          (r"(?i)\A\s*<(?:!doctype )?html", "a page of the Web", "the one that the page offers"))
@@ -59,28 +60,25 @@ class Source:
                 self.raw = file.read(HEAD)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}") from None
-        self.head = self.raw
-        if not self.raw.startswith(SQLITE):
+        self.head = self.raw.decode("latin-1")
+        if not self.head.startswith(SQLITE):
             with self.stream() as stream:
-                self.head = self.read(stream, HEAD).encode()
+                self.head = self.read(stream, HEAD)
 
     def stream(self) -> TextIO:
-        """The text, not compressed and without a byte-order mark. What is no text of its encoding becomes U+FFFD. To be read by `read`."""
+        """The text, not compressed and without a byte-order mark. What is no text of its encoding becomes U+FFFD. To be read
+        by `read`."""
         file: Any = gzip.open(self.path) if self.raw.startswith(b"\x1f\x8b") else open(self.path, "rb")
-        try:
-            first = file.read(4)
-        except DAMAGED:
-            file.close()
-            raise InputError(f"{self.name}: {CUT_OFF}") from None
+        first = self.read(file, 4)
         file.seek(0)
         return io.TextIOWrapper(file, json.detect_encoding(first), "replace", newline="")
 
-    def read(self, stream: TextIO, length: int) -> str:
+    def read(self, stream: Any, length: int) -> Any:
         """The next characters of a stream; empty at its end. Raises InputError."""
         try:
             return stream.read(length)
         except DAMAGED:
-            raise InputError(f"{self.name}: {CUT_OFF}") from None
+            raise InputError(f"{self.name}: the compressed file is damaged or cut off") from None
         except OSError as error:
             raise InputError(f"{self.name}: {error.strerror}") from None
 
@@ -94,40 +92,47 @@ class Source:
                     raise InputError(f"{self.name}: it holds more than {LARGEST_TEXT} characters")
         return "".join(pieces)
 
-
-def foreign(source: Source, by_name: bool) -> None:
-    """Raises InputError for a file that another program converts, by its first bytes or else by its name."""
-    for begin, ends, what, how in FOREIGN:
-        if source.name.endswith(ends) if by_name else begin and source.raw.startswith(begin):
-            raise InputError(f"{source.name}: this is {what}; convert it: {how.format(source.name)}")
+    def table(self, text: str, by: str, begin: int = 0) -> Iterator[Tuple[str, List[str]]]:
+        """The cells of each row of a CSV that begins there, with its place: "FILE:3". Raises InputError; also at its end where
+        that is not one of a line."""
+        lines, before = text[begin:].splitlines(keepends=True), text[:begin].count("\n")
+        rows = csv.reader(lines, delimiter=by)
+        try:
+            for cells in rows:
+                yield f"{self.name}:{before + rows.line_num}", cells
+        except csv.Error as error:
+            raise InputError(f"{self.name}:{before + rows.line_num}: this is no CSV: {error}") from None
+        if not text.endswith("\n"):
+            raise InputError(f"{self.name}:{before + len(lines)}: the line is cut off")
 
 
 def import_file(path: Path, row: str = "") -> Imported:
-    """The format is recognised by content. The row is named after the file unless `row` is given. Raises InputError for a file of another format, and
-    for one that is wrong or cut off."""
-    stem = path.name[:-3] if path.name.endswith(".gz") else path.name
-    source = Source(path, row or Path(stem).stem)
-    if not source.head:
-        raise InputError(f"{source.name}: it is empty")
-    foreign(source, by_name=False)
-    if source.head.startswith(SQLITE) and source.head is not source.raw:
-        raise InputError(f"{source.name}: this is a compressed database; convert it: gunzip {source.name}")
-    for name in READERS:
-        try:
-            reader = importlib.import_module(f"roof.importing.{name}")
-        except ModuleNotFoundError as error:
-            if error.name == f"roof.importing.{name}":
-                continue
-            raise
-        if reader.reads(path, source.head):
+    """The format is recognised by content. The row is named after the file unless `row` is given. Raises InputError for a
+    file of another format, and for one that is wrong or cut off."""
+    source = Source(path, row or Path(path.name[:-3] if path.name.endswith(".gz") else path.name).stem)
+    name, head = source.name, source.head
+    if not head:
+        raise InputError(f"{name}: it is empty")
+    foreign = [(begin and source.raw.startswith(begin), name.endswith(tuple(ends.split())),
+                f"{name}: this is {what}; convert it: {how.format(name)}") for begin, ends, what, how in FOREIGN]
+    for by_content, _, sentence in foreign:
+        if by_content:
+            raise InputError(sentence)
+    if head.startswith(SQLITE) and not source.raw.startswith(SQLITE.encode()):
+        raise InputError(f"{name}: this is a compressed database; convert it: gunzip {name}")
+    for module in READERS:
+        reader = importlib.import_module(f"roof.importing.{module}")
+        if reader.reads(head):
             try:
-                return reader.read(source)
+                return reader.read(source)  # type: ignore[no-any-return]
             except RecursionError:
-                raise InputError(f"{source.name}: it is nested too deeply") from None
+                raise InputError(f"{name}: it is nested too deeply") from None
             except MemoryError:
-                raise InputError(f"{source.name}: there is not enough memory to read it") from None
-    foreign(source, by_name=True)
+                raise InputError(f"{name}: there is not enough memory to read it") from None
+    for _, by_name, sentence in foreign:
+        if by_name:
+            raise InputError(sentence)
     for line, what, how in TEXTS:
-        if re.search(line, source.head.decode("utf-8", "replace"), re.MULTILINE):
-            raise InputError(f"{source.name}: this is {what}; a file that can be read: {how}")
-    raise InputError(f"{source.name}: the format is unknown. Known formats: {KNOWN}")
+        if re.search(line, head, re.MULTILINE):
+            raise InputError(f"{name}: this is {what}; a file that can be read: {how}")
+    raise InputError(f"{name}: the format is unknown. Known formats: {KNOWN}")

@@ -3,7 +3,6 @@
 the times add up; on a GPU it is the GPU's. Each table is a row."""
 
 import re
-from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
 from roof.errors import InputError
@@ -39,8 +38,8 @@ def without_times(text: str) -> str:
     return re.sub("[0-9]+(?:[-:.,T][0-9]+)+", lambda time: "0" * len(time[0]), text)
 
 
-def reads(path: Path, head: bytes) -> bool:
-    return any(map(is_heading, head.decode("utf-8", "replace").splitlines()))
+def reads(head: str) -> bool:
+    return any(map(is_heading, head.splitlines()))
 
 
 class Table:

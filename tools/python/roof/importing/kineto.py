@@ -2,44 +2,40 @@
 
 import re
 from collections import Counter as Tally
+from collections import defaultdict
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 from roof.errors import InputError
-from roof.importing import counted
-from roof.importing import Call, Copy, Counter, Imported, Kernel, Memory, Range, Row
+from roof.importing import Call, Copy, Counter, Imported, Kernel, Memory, Range, Row, counted
 from roof.importing.events import Document
 from roof.importing.files import Source
-from roof.importing.operators import Operators, Span, processor_row, set_work, split
-from roof.importing.timeline import MISSING, Process, kind_in, mark_ranges, memory_in, rows_of, timed, whole_steps
+from roof.importing.operators import Operators, Span, processor_row, set_work
+from roof.importing.timeline import MISSING, Process, kind_in, memory_in, rows_of, timed
 from roof.importing.traced import Traced, has_formula, work_of
 from roof.texts import how_many, printable
 from roof.work import Work
 
 FARTHEST = 4 * 10**18  #: nanoseconds
 MODULE = "nn.Module: "
-#: What the events of a category are. "old": in 2021, operators and ranges; "": what repeats others, or says nothing about devices and operators.
+#: What the events of a category are. "old": in 2021, operators and ranges; "": what repeats others, or says nothing about
+#: devices and operators.
 KINDS = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "copy", "Memcpy": "copy", "gpu_memset": "fill", "Memset": "fill",
-         "cuda_profiler_range": "counters", "python_function": "module", "user_annotation": "range", "cpu_op": "operator", "Operator": "old",
-         "fwdbwd": "flow", "Runtime": "call",
+         "cuda_profiler_range": "counters", "python_function": "module", "user_annotation": "range", "cpu_op": "operator",
+         "Operator": "old", "fwdbwd": "flow", "Runtime": "call",
          **dict.fromkeys(("gpu_user_annotation", "Trace", "overhead", "cuda_sync", "cpu_instant_event", "ac2g", ""), "")}
 CALLS = re.compile(r"\w+_(runtime|driver)")
 #: Parts of a copy's name; roctracer's old names last.
-DIRECTIONS = (("HtoD", "H2D"), ("DtoH", "D2H"), ("PtoP", "P2P"), ("HtoH", "H2H"), ("HostToDevice", "H2D"), ("DeviceToHost", "D2H"),
-              ("HostToHost", "H2H"))
-VENDORS = {"xpu": "Intel GPU", "mtia": "MTIA", "privateuse1": "another accelerator", "npu": "NPU", "cuda": ""}
+DIRECTIONS = {"HtoD": "H2D", "DtoH": "D2H", "PtoP": "P2P", "HtoH": "H2H", "HostToDevice": "H2D", "DeviceToHost": "D2H",
+              "HostToHost": "H2H"}
+VENDORS = {"xpu": "Intel GPU", "mtia": "MTIA", "privateuse1": "another accelerator", "npu": "NPU"}
 
 
-def reads(path: Path, head: bytes) -> bool:
+def reads(head: str) -> bool:
     text = head.lstrip()
-    if text.startswith(b"["):
-        return b'"ph"' in text
-    if not text.startswith(b"{"):
-        return False
-    if b'"traceEvents"' in text:
-        return True
-    return len(head) >= 1 << 16 and b'"schemaVersion"' in text
+    if text.startswith("["):
+        return '"ph"' in text
+    return text.startswith("{") and ('"traceEvents"' in text or len(head) >= 1 << 16 and '"schemaVersion"' in text)
 
 
 def nanoseconds(value: Any) -> Optional[int]:
@@ -48,9 +44,8 @@ def nanoseconds(value: Any) -> Optional[int]:
         time: Any = 1000 * value
     else:
         whole, _, fraction = str(value).partition(".")
-        is_plain = fraction.isdigit() and len(whole) < 20
         try:
-            time = int(whole + (fraction + "000")[:3]) if is_plain else Decimal(str(value)) * 1000
+            time = int(whole + (fraction + "000")[:3]) if fraction.isdigit() and len(whole) < 20 else Decimal(str(value)) * 1000
         except (ValueError, ArithmeticError):
             return None
     try:
@@ -77,6 +72,10 @@ def extent(value: Any) -> Optional[str]:
     return "x".join(map(str, value)) if type(value) is list else None
 
 
+def gpu(value: Any) -> str:
+    return f"gpu:{number(value) or 0}"
+
+
 class Trace:
     """The events by what they are. Processes are those of the host; a device's records find theirs by correlation."""
 
@@ -84,17 +83,14 @@ class Trace:
         self.events = 0
         self.left, self.wrong = Tally(), []  # type: Tally, List[str]
         self.kinds = dict(KINDS)
-        self.processes: Dict[Any, Process] = {}
-        self.threads: Dict[Any, Dict[Any, List[Span]]] = {}
-        self.flows: Dict[Any, Dict[Any, List[Any]]] = {}
+        self.processes: Dict[Any, Process] = defaultdict(Process)
+        self.threads: Dict[Any, Dict[Any, List[Span]]] = defaultdict(lambda: defaultdict(list))
+        self.flows: Dict[Any, Dict[Any, List[Any]]] = defaultdict(lambda: defaultdict(lambda: [None, None]))
         self.device: List[Any] = []
         self.vendor = "cuda"
         self.names: Dict[str, str] = {}
         self.works: Dict[Any, Optional[Traced]] = {}
         self.ranges = 0  #: with counters
-
-    def process(self, key: Any) -> Process:
-        return self.processes.setdefault(key, Process())
 
     def add(self, event: Any) -> None:
         self.events += 1
@@ -114,20 +110,23 @@ class Trace:
         if type(args) is not dict:
             args = {}
         process, thread = event.get("pid"), event.get("tid")
-        if type(process) is not int:
-            process = str(process)
-        if type(thread) is not int:
-            thread = str(thread)
-        if name == "[memory]":
-            self.add_memory(event, args, process)
+        process, thread = process if type(process) is int else str(process), thread if type(thread) is int else str(thread)
+        if name == "[memory]":  # of PyTorch's allocator on a device: its bytes, negative for a release to the pool
+            size, start = args.get("Bytes"), nanoseconds(event.get("ts"))
+            if number(args.get("Device Type")) == 1 and isinstance(size, int) and start is not None:
+                self.processes[process].device.append(
+                    Memory(device=gpu(args.get("Device Id")), action="free" if size < 0 else "allocate", memory="pool",
+                           address=number(args.get("Addr")), bytes=abs(size), start=start))
         if kind == "flow" and phase in ("s", "f"):
-            ends = self.flows.setdefault(process, {}).setdefault(str(event.get("id")), [None, None])
-            ends[phase == "f"] = thread, nanoseconds(event.get("ts"))
+            self.flows[process][str(event.get("id"))][phase == "f"] = thread, nanoseconds(event.get("ts"))
         if phase != "X" or kind in ("", "flow"):
             return
         name = self.names.setdefault(name, name)
-        if kind == "counters":
-            self.add_counters(process, args, name)
+        if kind == "counters":  # of a kernel, by CUPTI; its times are none: the profiler divides the whole equally
+            self.device += [Counter(device=gpu(process), scope="kernel", name=name, launch=self.ranges, metric=metric,
+                                    value=found, unit="")
+                            for metric, value in sorted(args.items()) if (found := real(value)) is not None]
+            self.ranges += 1
             return
         if kind == "other":
             self.left[category] += 1
@@ -144,18 +143,18 @@ class Trace:
         elif kind == "module":
             span = Span(start, start + duration, kind, name[len(MODULE):])
         elif kind == "range":
-            self.process(process).ranges.append(Range(None if type(thread) is str else thread, None, name, start, duration))
+            self.processes[process].ranges.append(Range(None if type(thread) is str else thread, None, name, start, duration))
             span = Span(start, start + duration, kind, name)
         elif kind == "call":
             self.vendor = category.partition("_")[0] if "_" in category else self.vendor
             call = Call(None if type(thread) is str else thread, number(args.get("correlation")), None, None,
                         "driver" if category.endswith("driver") else "runtime", name, start, duration)
-            self.process(process).calls.append(call)
+            self.processes[process].calls.append(call)
             span = Span(start, start, kind, name, call)
         else:
             self.add_device(kind, name, start, duration, args)
             return
-        self.threads.setdefault(process, {}).setdefault(thread, []).append(span)
+        self.threads[process][thread].append(span)
 
     def work(self, name: str, args: Dict[str, Any]) -> Optional[Traced]:
         """By its shapes, or of a kernel that Inductor made by what Inductor says."""
@@ -164,50 +163,35 @@ class Trace:
             return Traced(Work(flops, flops, size, size), "compiled", "") if min(flops, size) >= 0 < max(flops, size) else None
         if not has_formula(name):
             return None
-        inputs = [args.get(key) if isinstance(args.get(key), list) else [] for key in ("Input Dims", "Input type", "Concrete Inputs")]
+        inputs = [args.get(key) if isinstance(args.get(key), list) else []
+                  for key in ("Input Dims", "Input type", "Concrete Inputs")]
         call = name, repr(inputs)
         if call not in self.works:
             self.works[call] = work_of(name, *inputs)
         return self.works[call]
 
     def add_device(self, kind: str, name: str, start: int, duration: int, args: Dict[str, Any]) -> None:
-        stream, correlation = number(args.get("stream")), number(args.get("correlation"))
-        device, begin = f"gpu:{number(args.get('device')) or 0}", start if start or duration else None
+        where = gpu(args.get("device")), number(args.get("stream")), number(args.get("correlation")), None, None
+        begin = start if start or duration else None
         if kind == "kernel":
-            self.device.append(Kernel(device, stream, correlation, None, None, name, begin, duration, extent(args.get("grid")),
-                                      extent(args.get("block")), number(args.get("registers per thread")), number(args.get("shared memory")),
-                                      number(args.get("graph node id"))))
+            self.device.append(Kernel(*where, name, begin, duration, extent(args.get("grid")), extent(args.get("block")),
+                                      *(number(args.get(key)) for key in ("registers per thread", "shared memory",
+                                                                          "graph node id"))))
             return
         before, arrow, after = name.partition("->")
-        kind = "memset" if kind == "fill" else next((kind for part, kind in DIRECTIONS if part in name), "D2D")
+        kind = "memset" if kind == "fill" else next((kind for part, kind in DIRECTIONS.items() if part in name), "D2D")
         ends = (memory_in(before), memory_in(after)) if arrow and kind != "memset" else (None, None)
-        self.device.append(Copy(device, stream, correlation, None, None, kind, *ends, number(args.get("bytes")), begin, duration))
-
-    def add_memory(self, event: Dict[str, Any], args: Dict[str, Any], process: Any) -> None:
-        """A record of PyTorch's allocator on a device: the allocated bytes, negative for a release to the pool."""
-        size, start = args.get("Bytes"), nanoseconds(event.get("ts"))
-        if number(args.get("Device Type")) == 1 and isinstance(size, int) and start is not None:
-            self.process(process).device.append(Memory(device=f"gpu:{number(args.get('Device Id')) or 0}", action="free" if size < 0 else "allocate",
-                                                       memory="pool", address=number(args.get("Addr")), bytes=abs(size), start=start))
-
-    def add_counters(self, device: Any, args: Dict[str, Any], name: str) -> None:
-        """CUPTI's counters of a kernel. Its times are no times: the profiler divides the whole equally."""
-        for metric, value in sorted(args.items()):
-            found = real(value)
-            if found is not None:
-                self.device.append(Counter(device=f"gpu:{number(device) or 0}", scope="kernel", name=name, launch=self.ranges, metric=metric,
-                                           value=found, unit=""))
-        self.ranges += 1
+        self.device.append(Copy(*where, kind, *ends, number(args.get("bytes")), begin, duration))
 
     def assign(self) -> None:
-        """Gives each record of a device to a process: that of the call with its correlation. Of several, that to which most records of the device can
-        belong, and of equals one that has no device yet."""
+        """Gives each record of a device to a process: that of the call with its correlation. Of several, that to which most
+        records of the device can belong, and of equals one that has no device yet."""
         hosts = {key: {call.correlation: call.start for call in one.calls} for key, one in self.processes.items() if one.calls}
-        votes: Dict[str, Tally] = {}
+        votes: Dict[str, Tally] = defaultdict(Tally)
         for record in self.device:
-            tally = votes.setdefault(record.device, Tally())
+            tally, correlation = votes[record.device], getattr(record, "correlation", None)
             for key, begun in hosts.items():
-                tally[key] += getattr(record, "correlation", None) in begun and (record.start or 0) >= begun[record.correlation]
+                tally[key] += correlation in begun and (record.start or 0) >= begun[correlation]
         taken: Tally = Tally()
         owner: Dict[str, Any] = {}
         for device, tally in sorted(votes.items()):
@@ -215,16 +199,10 @@ class Trace:
             taken[owner[device]] += 1
         for record in self.device:
             having = [key for key, begun in hosts.items() if getattr(record, "correlation", None) in begun] if len(hosts) > 1 else []
-            key = having[0] if len(having) == 1 else owner[record.device]
-            self.processes.setdefault(key, Process()).device.append(record)
+            self.processes[having[0] if len(having) == 1 else owner[record.device]].device.append(record)
 
-
-def operators_of(trace: Trace, key: Any) -> Operators:
-    started: Dict[Any, List[Any]] = {}
-    for record in trace.processes[key].device if key in trace.processes else []:
-        if isinstance(record, (Kernel, Copy)) and record.correlation is not None:
-            started.setdefault(record.correlation, []).append(record)
-    return Operators(trace.threads.get(key, {}), trace.flows.get(key, {}), started)
+    def operators(self, key: Any) -> Operators:
+        return Operators(self.threads.get(key, {}), self.flows.get(key, {}), self.processes[key].started())
 
 
 def read(source: Source) -> Imported:
@@ -233,56 +211,56 @@ def read(source: Source) -> Imported:
         trace.add(event)
     found = Imported("PyTorch profiler")
     if trace.wrong:
-        found.remarks.append(f"left out: {how_many(len(trace.wrong), 'event')} whose time or duration is none, first {trace.wrong[0]}")
+        found.remarks.append(f"left out: {how_many(len(trace.wrong), 'event')} whose time or duration is none, "
+                             f"first {trace.wrong[0]}")
     if document.mended:
-        found.remarks.append(f"{how_many(document.mended, 'event')} held quotes that PyTorch does not escape; with_stack=False avoids them")
-    found.remarks += [f"not read, of '{printable(category)}': {how_many(count, 'event')}" for category, count in sorted(trace.left.items())]
+        found.remarks.append(f"{how_many(document.mended, 'event')} held quotes that PyTorch does not escape; "
+                             "with_stack=False avoids them")
+    found.remarks += [f"not read, of '{printable(category)}': {how_many(count, 'event')}"
+                      for category, count in sorted(trace.left.items())]
     if any(process.calls for process in trace.processes.values()) or trace.device:
-        return of_devices(source, trace, document, found)
+        add_devices(source, trace, document, found)
+        return found
     keys = [key for key, threads in trace.threads.items() if any(s.kind == "operator" for spans in threads.values() for s in spans)]
     if not keys:
-        raise InputError(f"{source.name}: none of its {trace.events} events is an operator, a kernel, a copy or a call of a device's library")
+        raise InputError(f"{source.name}: none of its {trace.events} events is an operator, a kernel, a copy or a call of a "
+                         "device's library")
     for key in keys:
-        row = Row("cpu", {"model": f"{source.row} process {key}" if len(keys) > 1 else source.row})
-        steps = mark_ranges(trace.processes[key].ranges) if key in trace.processes else []
-        processor_row(row, operators_of(trace, key), steps, found)
-        found.rows.append(row)
+        found.rows.append(Row("cpu", {"model": f"{source.row} process {key}" if len(keys) > 1 else source.row}))
+        processor_row(found.rows[-1], trace.operators(key), trace.processes[key].steps(), found)
     found.missing, found.remarks = list(dict.fromkeys(found.missing)), list(dict.fromkeys(found.remarks))
     return found
 
 
-def of_devices(source: Source, trace: Trace, document: Document, found: Imported) -> Imported:
+def add_devices(source: Source, trace: Trace, document: Document, found: Imported) -> None:
     properties = document.others.get("deviceProperties")
     for one in properties if isinstance(properties, list) else []:
         if isinstance(one, dict):
-            found.models[f"gpu:{number(one.get('id')) or 0}"] = str(one.get("name", ""))
+            found.models[gpu(one.get("id"))] = str(one.get("name", ""))
     trace.assign()
-    by_process = {key: operators_of(trace, key) for key, process in trace.processes.items() if process.device or process.calls}
-    with_device = {key: trace.processes[key] for key in by_process if trace.processes[key].device}
-    steps = {key: whole_steps(mark_ranges(process.ranges), sorted(call.start for call in process.calls)) for key, process in trace.processes.items()}
+    processes = dict(trace.processes)
+    by_process = {key: trace.operators(key) for key, process in processes.items() if process.device or process.calls}
+    with_device = {key: processes[key] for key in by_process if processes[key].device}
+    steps = {key: process.steps() for key, process in processes.items()}
     for key, operators in by_process.items():
         operators.name(steps[key])
-        operators.label()
-    rows = rows_of(source.row, with_device or trace.processes)
-    for key, process in trace.processes.items():
+    rows = rows_of(source.row, with_device or processes)
+    for key, process in processes.items():
         if process.calls and with_device and key not in with_device:
-            found.remarks.append(f"left out: {how_many(len(process.calls), 'call')} of process {key}, which started nothing on a device")
+            found.remarks.append(f"left out: {how_many(len(process.calls), 'call')} of process {key}, which started nothing on "
+                                 "a device")
     for _, device in rows:
         found.models.setdefault(device, VENDORS.get(trace.vendor, ""))
     timed(found, rows.values())
     for (key, device), row in rows.items():
-        operators = by_process.get(key)
-        if operators is None or not operators.has_shapes:
-            continue
-        linked = any(unit.devices for calls in operators.threads.values() for call in calls for unit in call.units)
-        set_work(row, split(operators, steps[key], device if linked else "")[0], operators, found)
+        if key in by_process and by_process[key].has_shapes:
+            set_work(row, by_process[key].split(steps[key])[0], by_process[key], found)
         if row.flops and MISSING in found.missing:
             found.missing.remove(MISSING)
             found.missing.append("bytes: this is a recording of times; Nsight Compute counts them")
             found.remarks.append("FLOPs are those of one step's operators that have a formula, from their shapes")
     for row in found.rows:
         add_counted(row, found)
-    return found
 
 
 def add_counted(row: Row, found: Imported) -> None:
@@ -294,7 +272,8 @@ def add_counted(row: Row, found: Imported) -> None:
         return
     work = counted.count_work(sums)
     if any(one.kind == "step" for one in row.of(Range)):
-        found.remarks.append(f"{sum(work.flops.values()):.0f} FLOPs were counted on {row.device} in the whole recording, not by steps")
+        found.remarks.append(f"{sum(work.flops.values()):.0f} FLOPs were counted on {row.device} in the whole recording, "
+                             "not by steps")
     else:
         counted.set_work(row, work, found)
         row.known = "counter"

@@ -3,7 +3,6 @@ metric and a second line of units (raw). The program's output precedes the heade
 
 import csv
 import re
-from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 from roof.errors import InputError
@@ -24,9 +23,9 @@ TEXT, BELOW = "were not numbers (n/a, text)", "were below 0"
 RATES = (("", ".sum.per_second", 0, 1.0), ("", ".sum.per_cycle_elapsed", 1, 1.0), ("derived__smsp__", "_x2", 1, 0.5))
 
 
-def reads(path: Path, head: bytes) -> bool:
-    text = head.decode("utf-8", "replace")
-    return bool(HEADER.search(text) or LOG.search(text))
+def reads(head: str) -> bool:
+
+    return bool(HEADER.search(head) or LOG.search(head))
 
 
 def whole(text: str) -> Optional[int]:

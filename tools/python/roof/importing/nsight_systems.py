@@ -1,11 +1,12 @@
-"""Nsight Systems' SQLite export, with times in nanoseconds. A table exists only if it has records; columns depend on the version."""
+"""Nsight Systems' SQLite export, with times in nanoseconds. A table exists only if it has records; columns depend on the
+version."""
 
 import sqlite3
 import time
 from collections import Counter as Tally
+from collections import defaultdict
 from contextlib import closing
-from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, Optional, Tuple
+from typing import Any, Dict, Iterator, Optional
 
 from roof.errors import InputError
 from roof.importing import Call, Copy, Imported, Kernel, Memory, Range, Wait
@@ -20,41 +21,57 @@ CUPTI = "CUPTI_ACTIVITY_KIND_"
 COPIES = (None, "H2D", "D2H", "H2D", "D2H", "D2D", "D2D", "D2D", "D2D", "H2H", "P2P", "H2D", "D2H", "D2D")
 #: CUPTI's numbers (CUpti_ActivityMemoryKind), for exports without a table of them.
 MEMORIES = {1: "Pageable", 2: "Pinned", 3: "Device", 4: "Array", 5: "Managed", 6: "Device Static", 7: "Managed Static"}
-CAUSE = ("deviceId", "streamId", "correlationId", "globalPid")
-#: Tables of what ran on a device: the record, the columns besides those of its cause, and those that must be there.
-DEVICE: Dict[str, Tuple[Any, Tuple[str, ...], Tuple[str, ...]]] = {
-    "KERNEL": (Kernel, ("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory",
-                        "graphNodeId", "demangledName", "shortName"), ()), "GRAPH_TRACE": (Kernel, ("graphId",), ()),
-    "MEMCPY": (Copy, ("srcKind", "dstKind"), ("copyKind", "bytes")), "MEMSET": (Copy, ("bytes",), ()), "SYNCHRONIZATION": (Wait, ("syncType",), ())
-}
-WAITS = (None, "event", "stream wait", "stream", "context")
+#: Tables of what ran on a device: the record, the columns that must be there, and others.
+DEVICE = {"KERNEL": (Kernel, "", "gridX gridY gridZ blockX blockY blockZ registersPerThread staticSharedMemory "
+                                 "dynamicSharedMemory graphNodeId demangledName shortName"),
+          "GRAPH_TRACE": (Kernel, "", "graphId"), "MEMCPY": (Copy, "copyKind bytes", "srcKind dstKind"),
+          "MEMSET": (Copy, "", "bytes"), "SYNCHRONIZATION": (Wait, "", "syncType")}
+WAITS = {1: "event", 2: "stream wait", 3: "stream", 4: "context"}
 #: Databases of others: the begin of a table's name, whose it is, and what to do.
 OTHERS = ((f"{CUPTI}CONCURRENT_KERNEL", "nvprof", "profile with `nsys profile --trace=cuda,nvtx`"),
           ("rocpd_", "rocprofv3", "record with torch.profiler, whose traces of AMD GPUs are read"),
           ("rocpd", "rocprof", "record with torch.profiler, whose traces of AMD GPUs are read"))
 
 
-def reads(path: Path, head: bytes) -> bool:
+def reads(head: str) -> bool:
     return head.startswith(SQLITE)
 
 
-class Database:
-    """Tables of an export; a record is a dictionary by its columns."""
+def whole(value: Any) -> Optional[int]:
+    return value if isinstance(value, int) and 0 <= value < 2**64 else None
+
+
+def gpu(number: Any) -> str:
+    return f"gpu:{whole(number) or 0}"
+
+
+def is_time(start: Any, end: Any) -> bool:
+    return isinstance(start, int) and isinstance(end, int) and 0 <= start <= end <= LATEST
+
+
+class Export:
+    """An export; a record is a dictionary by its columns. A thread's number has that of its process above the lowest 24 bits."""
 
     def __init__(self, source: Source, base: sqlite3.Connection) -> None:
-        self.name, self.base = source.name, base
-        self.largest = source.path.stat().st_size
-        self.tables: Dict[str, str] = {}
-        self.others = set()  # views, and tables that a program computes
-        for name, kind, page in base.execute("SELECT name, type, rootpage FROM sqlite_master"):
-            if kind == "table" and page:
-                self.tables[str(name).lower()] = str(name)
-            else:
-                self.others.add(str(name).lower())
-        self.strings = self.pairs("StringIds", "value")
+        self.name, self.base, self.largest = source.name, base, source.path.stat().st_size
         self.left_out: Tally = Tally()
+        self.processes: Dict[int, Process] = defaultdict(Process)
+        made = [(str(name), kind == "table" and page)
+                for name, kind, page in base.execute("SELECT name, type, rootpage FROM sqlite_master")]
+        self.tables = {name.lower(): name for name, is_stored in made if is_stored}
+        self.others = {name.lower() for name, is_stored in made if not is_stored}  # views, and what a program computes
+        self.strings = self.pairs("StringIds", "value")
+        whose = next((other for other in OTHERS if any(name.startswith(other[0].lower()) for name in self.tables)), None)
+        if "stringids" not in self.tables and whose:
+            raise InputError(f"{self.name}: this is a database of {whose[1]}, not an export of Nsight Systems; {whose[2]}")
+        if "stringids" not in self.tables and not any(name.startswith(CUPTI.lower()) for name in self.tables):
+            raise InputError(f"{self.name}: this database is no export of Nsight Systems")
+        labels = self.pairs("ENUM_CUDA_MEM_KIND", "label") or MEMORIES
+        self.memories = {number: memory_in(label) for number, label in labels.items()}
+        self.read_host()
+        self.read_device()
 
-    def select(self, table: str, columns: Iterable[str], required: Iterable[str] = ()) -> Iterator[Dict[str, Any]]:
+    def select(self, table: str, required: str, columns: str = "") -> Iterator[Dict[str, Any]]:
         """The records of a table, if it exists; None for a column that does not. Raises InputError."""
         if table.lower() in self.others:
             raise InputError(f"{self.name}: '{table}' is no table")
@@ -62,117 +79,94 @@ class Database:
         if name is None:
             return
         there = {one[1] for one in self.base.execute(f'PRAGMA table_info("{name}")')}
-        for column in required:
+        for column in required.split():
             if column not in there:
                 raise InputError(f"{self.name}: table {table}: it has no column '{column}'")
-        columns = [*required, *columns]
-        chosen = ", ".join(f'"{column}"' if column in there else "NULL" for column in columns)
+        wanted = f"{required} {columns}".split()
+        chosen = ", ".join(f'"{column}"' if column in there else "NULL" for column in wanted)
         for number, row in enumerate(self.base.execute(f'SELECT {chosen} FROM "{name}"')):
             if 2 * number > self.largest:  # a record takes two bytes or more
                 raise InputError(f"{self.name}: table {table}: it gives more rows than the file can hold")
-            yield dict(zip(columns, row))
+            yield dict(zip(wanted, row))
 
     def pairs(self, table: str, column: str) -> Dict[Any, str]:
-        return {one["id"]: str(one[column]) for one in self.select(table, (), ("id", column))}
+        return {one["id"]: str(one[column]) for one in self.select(table, f"id {column}")}
 
     def text(self, number: Any) -> str:
         if number is not None and number not in self.strings:
             raise InputError(f"{self.name}: StringIds has no string {number}")
         return self.strings.get(number, "")
 
-    def timed(self, table: str, columns: Iterable[str], required: Iterable[str] = ()) -> Iterator[Dict[str, Any]]:
-        """Records with their start and duration: None and 0 where CUPTI could not collect the times. Those whose times are none are left out."""
-        for one in self.select(table, columns, ("start", "end", *required)):
-            start, end = one["start"], one["end"]
-            if start == 0 and end == 0:
+    def timed(self, table: str, required: str, columns: str) -> Iterator[Dict[str, Any]]:
+        """Records with their start and duration: None and 0 where CUPTI could not collect the times. Those whose times are
+        none are left out."""
+        for one in self.select(CUPTI + table, f"start end {required}", columns):
+            if one["start"] == 0 and one["end"] == 0:
                 one["start"], one["duration"] = None, 0
-            elif isinstance(start, int) and isinstance(end, int) and 0 <= start <= end <= LATEST:
-                one["duration"] = end - start
+            elif is_time(one["start"], one["end"]):
+                one["duration"] = one["end"] - one["start"]
             else:
-                self.left_out[table] += 1
+                self.left_out[CUPTI + table] += 1
                 continue
             yield one
-
-
-def whole(value: Any) -> Optional[int]:
-    return value if isinstance(value, int) and 0 <= value < 2**64 else None
-
-
-def extent(one: Dict[str, Any], of: str) -> Optional[str]:
-    return None if one[f"{of}X"] is None else "x".join(str(one[of + axis]) for axis in "XYZ")
-
-
-def name_of_device(number: Any) -> str:
-    return f"gpu:{whole(number) or 0}"
-
-
-class Export:
-    """The processes of an export. A thread's number has that of its process above the lowest 24 bits."""
-
-    def __init__(self, base: Database) -> None:
-        self.base = base
-        self.processes: Dict[int, Process] = {}
-        labels = base.pairs("ENUM_CUDA_MEM_KIND", "label") or MEMORIES
-        self.memories = {number: memory_in(label) for number, label in labels.items()}
-        for one in base.timed(f"{CUPTI}RUNTIME", ("globalTid", "correlationId"), ("nameId",)):
-            text = base.text(one["nameId"])
-            if one["start"] is not None:
-                self.of(one["globalTid"]).calls.append(Call(thread=whole(one["globalTid"]), correlation=whole(one["correlationId"]), name=text,
-                                                            start=one["start"], duration=one["duration"],
-                                                            domain="runtime" if text.startswith("cuda") else "driver"))
-        for one in base.select("NVTX_EVENTS", ("text", "textId", "globalTid"), ("start", "end")):
-            start, end = one["start"], one["end"]  # marks and names of threads have no end
-            if isinstance(start, int) and isinstance(end, int) and 0 < start <= end <= LATEST:
-                name = str(one["text"]) if one["text"] is not None else base.text(one["textId"])
-                name = name.split(", op_id = ")[0].split(", seq = ")[0]  # PyTorch's emit_nvtx numbers each call
-                self.of(one["globalTid"]).ranges.append(Range(thread=whole(one["globalTid"]), name=name, start=start, duration=end - start))
-        self.read_device()
-        self.read_memory()
 
     def of(self, identity: Any) -> Process:
         """The process of a thread or process; the only one there is where the export does not tell."""
         key = whole(identity)
         if key is None and self.processes:
             return next(iter(self.processes.values()))
-        return self.processes.setdefault((key or 0) >> 24, Process())
+        return self.processes[(key or 0) >> 24]
+
+    def read_host(self) -> None:
+        for one in self.timed("RUNTIME", "nameId", "globalTid correlationId"):
+            text = self.text(one["nameId"])
+            if one["start"] is not None:
+                self.of(one["globalTid"]).calls.append(
+                    Call(thread=whole(one["globalTid"]), correlation=whole(one["correlationId"]), name=text, start=one["start"],
+                         duration=one["duration"], domain="runtime" if text.startswith("cuda") else "driver"))
+        for one in self.select("NVTX_EVENTS", "start end", "text textId globalTid"):
+            if is_time(one["start"], one["end"]) and one["start"]:  # marks and names of threads have no end
+                name = str(one["text"]) if one["text"] is not None else self.text(one["textId"])
+                name = name.split(", op_id = ")[0].split(", seq = ")[0]  # PyTorch's emit_nvtx numbers each call
+                self.of(one["globalTid"]).ranges.append(Range(thread=whole(one["globalTid"]), name=name, start=one["start"],
+                                                              duration=one["end"] - one["start"]))
 
     def read_device(self) -> None:
-        for table, (kind, columns, required) in DEVICE.items():
-            for one in self.base.timed(CUPTI + table, (*CAUSE, *columns), required):
-                record = kind(device=name_of_device(one["deviceId"]), stream=whole(one["streamId"]), start=one["start"],
+        for table, (kind, required, columns) in DEVICE.items():
+            for one in self.timed(table, required, f"deviceId streamId correlationId globalPid {columns}"):
+                record = kind(device=gpu(one["deviceId"]), stream=whole(one["streamId"]), start=one["start"],
                               correlation=whole(one["correlationId"]), duration=one["duration"])
                 if table == "KERNEL":
                     shared = [whole(one[f"{part}SharedMemory"]) for part in ("static", "dynamic")]
-                    record.name = self.base.text(one["shortName"] if one["demangledName"] is None else one["demangledName"])
-                    record.grid, record.block = extent(one, "grid"), extent(one, "block")
+                    record.name = self.text(one["shortName"] if one["demangledName"] is None else one["demangledName"])
+                    record.grid, record.block = (None if one[f"{of}X"] is None else "x".join(str(one[of + axis]) for axis in "XYZ")
+                                                 for of in ("grid", "block"))
                     record.registers, record.graph_node = whole(one["registersPerThread"]), whole(one["graphNodeId"])
                     record.shared_bytes = None if None in shared else sum(shared)
                 elif table == "GRAPH_TRACE":
                     record.name = f"CUDA graph {one['graphId']}"
                 elif table == "SYNCHRONIZATION":
-                    record.kind = WAITS[one["syncType"]] if one["syncType"] in range(len(WAITS)) else None
+                    record.kind = WAITS.get(one["syncType"])
                 else:
                     record.kind, record.bytes = "memset", whole(one["bytes"])
                 if table == "MEMCPY":
-                    record.source, record.destination = (self.memories.get(one[end]) for end in ("srcKind", "dstKind"))
-                    record.kind = self.copy_kind(one["copyKind"], record)
+                    number = one["copyKind"]
+                    if not isinstance(number, int) or not 0 <= number < len(COPIES):
+                        raise InputError(f"{self.name}: copyKind {number} is unknown")
+                    ends = [self.memories.get(one[end]) for end in ("srcKind", "dstKind")]
+                    record.source, record.destination = ends
+                    # A copy of an unknown kind is named by the memories that it joins.
+                    record.kind = COPIES[number] or "2".join("H" if end in ("pageable", "pinned") else "D" for end in ends)
                 self.of(one["globalPid"]).device.append(record)
-
-    def copy_kind(self, number: Any, copy: Any) -> str:
-        """A copy of an unknown kind is named by the memories that it joins."""
-        if not isinstance(number, int) or not 0 <= number < len(COPIES):
-            raise InputError(f"{self.base.name}: copyKind {number} is unknown")
-        return COPIES[number] or "2".join("H" if end in ("pageable", "pinned") else "D" for end in (copy.source, copy.destination))
-
-    def read_memory(self) -> None:
-        operations = self.base.pairs("ENUM_CUDA_DEV_MEM_EVENT_OPER", "label")
-        for one in self.base.select("CUDA_GPU_MEMORY_USAGE_EVENTS", ("address", "deviceId", "memKind", "globalPid"),
-                                    ("start", "memoryOperationType", "bytes")):
+        operations = self.pairs("ENUM_CUDA_DEV_MEM_EVENT_OPER", "label")
+        for one in self.select("CUDA_GPU_MEMORY_USAGE_EVENTS", "start memoryOperationType bytes",
+                               "address deviceId memKind globalPid"):
             operation = operations.get(one["memoryOperationType"])
             if operation is not None:
-                self.of(one["globalPid"]).device.append(Memory(device=name_of_device(one["deviceId"]), action="allocate"
-                                                               if operation.startswith("Alloc") else "free", memory=self.memories.get(one["memKind"]),
-                                                               address=whole(one["address"]), bytes=whole(one["bytes"]), start=whole(one["start"])))
+                self.of(one["globalPid"]).device.append(
+                    Memory(device=gpu(one["deviceId"]), action="allocate" if operation.startswith("Alloc") else "free",
+                           memory=self.memories.get(one["memKind"]), address=whole(one["address"]), bytes=whole(one["bytes"]),
+                           start=whole(one["start"])))
 
 
 def read(source: Source) -> Imported:
@@ -181,28 +175,22 @@ def read(source: Source) -> Imported:
         with closing(sqlite3.connect(f"{source.path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
             connection.text_factory = lambda text: text.decode("utf-8", "replace")
             connection.set_progress_handler(lambda: time.monotonic() > until, 100_000)
-            return imported(source, Database(source, connection))
+            return imported(source, Export(source, connection))
     except sqlite3.OperationalError as error:
         raise InputError(f"{source.name}: {error}") from None
     except (sqlite3.Error, OverflowError, UnicodeDecodeError, MemoryError) as error:
         raise InputError(f"{source.name}: the database is damaged or cut off: {error}") from None
 
 
-def imported(source: Source, base: Database) -> Imported:
-    whose = next((other for other in OTHERS if any(name.startswith(other[0].lower()) for name in base.tables)), None)
-    if whose and "stringids" not in base.tables:
-        raise InputError(f"{source.name}: this is a database of {whose[1]}, not an export of Nsight Systems; {whose[2]}")
-    if "stringids" not in base.tables and not any(name.startswith(CUPTI.lower()) for name in base.tables):
-        raise InputError(f"{source.name}: this database is no export of Nsight Systems")
-    export = Export(base)
+def imported(source: Source, export: Export) -> Imported:
     if not any(process.calls or process.device for process in export.processes.values()):
         raise InputError(f"{source.name}: it holds no kernels, no copies and no CUDA calls; record with --trace=cuda,nvtx")
-    models = {name_of_device(one["id"]): str(one["name"]) for one in base.select("TARGET_INFO_GPU", ("id", "name"))}
+    models = {gpu(one["id"]): str(one["name"]) for one in export.select("TARGET_INFO_GPU", "id name")}
     found = Imported("Nsight Systems, SQLite export", models=models)
     processes = {key: process for key, process in export.processes.items() if process.device} or export.processes
     timed(found, rows_of(source.row, processes).values())
-    if f"{CUPTI}GRAPH_TRACE".lower() in base.tables:
+    if f"{CUPTI}GRAPH_TRACE".lower() in export.tables:
         found.missing.append("kernels within CUDA graphs: record with --cuda-graph-trace=node")
-    for table, count in base.left_out.items():
+    for table, count in export.left_out.items():
         found.remarks.append(f"left out: {how_many(count, 'record')} of {table} whose times are none")
     return found

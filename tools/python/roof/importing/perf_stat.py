@@ -1,11 +1,11 @@
-"""`perf stat -j`: a JSON object on each line; `perf stat -x`: values between separators. An event may have a line for each core, socket or channel,
-and a modifier or a PMU in its name: `EVENT:u`, `cpu/EVENT/u`, `cpu_core/EVENT/`."""
+"""`perf stat -j`: a JSON object on each line; `perf stat -x`: values between separators. An event may have a line for each
+core, socket or channel, and a modifier or a PMU in its name: `EVENT:u`, `cpu/EVENT/u`, `cpu_core/EVENT/`."""
 
 import json
 import re
 from collections import defaultdict
+from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 from roof.errors import InputError
@@ -23,12 +23,12 @@ FIELDS = (r"(?:(?P<interval> *[0-9]+\.[0-9]+)S)?(?:(?P<cpu>(?:(?!S)[^\"])*)S(?:[
 SEPARATOR = re.compile(r'(?<=[0-9.>])([^\w.<>"%]{1,3}?)[A-Za-z/%]*\1[A-Za-z]')
 METRIC = re.compile(r'.{0,40}?([^\w.<>"%]{1,3}?)\1{3,}(?:-?[0-9]+[.,][0-9]+|-?nan)?\1')  #: one alone, behind empty fields
 FOR_PEOPLE = "Performance counter stats for"
-ADVICE = "`perf stat -j -o FILE -e duration_time,… PROGRAM` writes a file that can be read"
 
 NAME = re.compile(r"(?:(?P<pmu>[A-Za-z]\w*)/)?(?P<event>[^/\s]+?)(?:/(?P<in>[a-zA-Z]*)|:(?P<by>[ukhvGHIpPSDWebR]+))?(?: \[.*\])?")
 ARITHMETIC = re.compile(r"FP_ARITH_INST_RETIRED[._:](SCALAR|128B_PACKED|256B_PACKED|512B_PACKED)_(SINGLE|DOUBLE)")
-#: FLOPs of an instruction in single and double precision. Intel's events already count a multiply-add twice.
-WIDTHS = {"SCALAR": (1.0, 1.0), "128B_PACKED": (4.0, 2.0), "256B_PACKED": (8.0, 4.0), "512B_PACKED": (16.0, 8.0)}
+#: FLOPs of an instruction. Intel's events already count a multiply-add twice.
+LANES = {"SINGLE": {"SCALAR": 1.0, "128B_PACKED": 4.0, "256B_PACKED": 8.0, "512B_PACKED": 16.0},
+         "DOUBLE": {"SCALAR": 1.0, "128B_PACKED": 2.0, "256B_PACKED": 4.0, "512B_PACKED": 8.0}}
 AMD = re.compile(r"FP_RET_SSE_AVX_OPS\.ALL|RETIRED_SSE_AVX_FLOPS_ALL|RETIRED_SSE_AVX_FLOPS:ANY")
 #: Lines of 64 bytes between memory and the last cache. Sub-channels and controllers 0 and 1 have the whole together.
 MEMORY = re.compile(r"(.*)_SCH([01])\.(RD|WR|ALL)|(UNC_MC)([01])_(RD|WR)CAS_COUNT_FREERUN|"
@@ -55,40 +55,33 @@ def parsed(line: str) -> Optional[Dict[str, Any]]:
     return {**cells, "counter-value": cells["value"], "pcnt-running": cells["share"]} if cells else None
 
 
-def reads(path: Path, head: bytes) -> bool:
-    lines = [line for line in map(str.strip, head.decode("utf-8", "replace").splitlines()) if line and line[0] != "#"]
-    return any(line.startswith(FOR_PEOPLE) for line in lines) or any('"counter-value"' in line and '"event"' in line if line[0] == "{"
-                                                                     else parsed(line[:LONGEST]) for line in lines[:20])
+def reads(head: str) -> bool:
+    lines = [line for line in map(str.strip, head.splitlines()) if line and line[0] != "#"]
+    return any(line.startswith(FOR_PEOPLE) for line in lines) or any(
+        '"counter-value"' in line and '"event"' in line if line[0] == "{" else parsed(line[:LONGEST]) for line in lines[:20])
 
 
+@dataclass
 class Events:
     """The counts of a file, added over cores, sockets and channels."""
 
-    def __init__(self, source: Source) -> None:
-        self.metrics: Metrics = {}
-        self.uncounted: Dict[str, str] = {}
-        self.scaled = False  #: some counted only part of the time
-        for number, line in enumerate(source.text().splitlines(keepends=True), 1):
-            if not line.endswith("\n"):
-                raise InputError(f"{source.name}:{number}: the line is cut off")
-            if line.strip() and not line.lstrip().startswith("#"):
-                self.add(line.strip(), f"{source.name}:{number}")
-        if not self.metrics:
-            raise InputError(f"{source.name}: no event was counted")
+    metrics: Metrics = field(default_factory=dict)
+    uncounted: Dict[str, str] = field(default_factory=dict)
+    scaled: bool = False  #: some counted only part of the time
 
     def add(self, line: str, where: str) -> None:
-        if METRIC.match(line[:200]):
-            return
         of = parsed(line) if len(line) <= LONGEST else None
         if "," in str((of or {}).get("share")) or (of is None and re.match(r"\{.*: *\"?[0-9]+,[0-9]", line[:LONGEST])):
             raise InputError(f"{where}: perf's numbers have decimal commas: run perf stat with LC_ALL=C")
         if of is None:
             is_text = line.startswith(FOR_PEOPLE)
             what = "the text of `perf stat` for people" if is_text else "not a line of `perf stat -j` or `-x`"
-            raise InputError(f"{where}: this is {what}; {ADVICE}")
+            raise InputError(f"{where}: this is {what}; `perf stat -j -o FILE -e duration_time,… PROGRAM` writes a file that "
+                             "can be read")
         if "interval" in of:
             raise InputError(f"{where}: it was made with -I (intervals), but a row is one run: leave -I out")
-        event, text, unit_text, share = ("" if of.get(key) is None else str(of[key]) for key in ("event", "counter-value", "unit", "pcnt-running"))
+        event, text, unit_text, share = ("" if of.get(key) is None else str(of[key])
+                                         for key in ("event", "counter-value", "unit", "pcnt-running"))
         if not event or not text:
             return
         if text.startswith("<"):
@@ -116,34 +109,34 @@ def split(event: str) -> Tuple[str, str, str]:
     return "" if pmu == "cpu" else pmu, match["event"].upper(), "".join(modes) if len(modes) == 1 else ""
 
 
-def whole(counts: Dict[Tuple[str, str], float]) -> float:
-    """The sum over PMUs; in each the count of user and kernel, or what there is of them."""
-    return sum(counts.get((pmu, ""), counts.get((pmu, "u"), 0.0) + counts.get((pmu, "k"), 0.0)) for pmu in {pmu for pmu, _ in counts})
-
-
 def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
-    counts: Dict[Tuple[str, str], Dict[Tuple[str, str], float]] = defaultdict(dict)
+    counts: Dict[str, Dict[str, Dict[Tuple[str, str], float]]] = {kind: {} for kind in LANES}
     for name, (value, _) in events.metrics.items():
         pmu, event, mode = split(name)
         if match := ARITHMETIC.fullmatch(event):
-            counts[match[2], match[1]].setdefault((pmu, mode), value)
+            counts[match[2]].setdefault(match[1], {}).setdefault((pmu, mode), value)
         elif AMD.search(event):
             work.add("", value)
             work.missing.append(f"precision: AMD's {shown(name)} counts single and double together")
-    uncounted = [(*split(name)[:2], text) for name, text in events.uncounted.items()]
-    widest = [text for _, event, text in uncounted if ARITHMETIC.fullmatch(event) and "512B" in event]
-    has_512 = any(width == "512B_PACKED" for _, width in counts) or any("not counted" in text for text in widest)
-    for at, (kind, precision) in enumerate((("SINGLE", "fp32"), ("DOUBLE", "fp64"))):
-        seen = [width for width in WIDTHS if (kind, width) in counts]
-        if len(seen) == 4 or (seen == list(WIDTHS)[:3] and not has_512):  # all that there are without AVX-512
-            work.add(precision, sum(WIDTHS[width][at] * whole(counts[kind, width]) for width in seen))
-            if len(seen) == 3 and not widest and not any(pmu == "cpu_core" for pmu, _ in counts[kind, "SCALAR"]):
+    uncounted = [(pmu, event, text) for (pmu, event, _), text in ((split(name), text) for name, text in events.uncounted.items())
+                 if ARITHMETIC.fullmatch(event)]
+    widest = [text for _, event, text in uncounted if "512B" in event]
+    has_512 = any("512B_PACKED" in widths for widths in counts.values()) or any("not counted" in text for text in widest)
+    for (kind, widths), precision in zip(counts.items(), ("fp32", "fp64")):
+        lanes = LANES[kind]
+        if len(widths) == 4 or len(widths) == 3 and "512B_PACKED" not in widths and not has_512:  # all without AVX-512
+            for width, of in ((width, widths[width]) for width in lanes if width in widths):
+                # Over PMUs; in each the count of user and kernel, or what there is of them.
+                each = (of.get((pmu, ""), of.get((pmu, "u"), 0.0) + of.get((pmu, "k"), 0.0)) for pmu in {pmu for pmu, _ in of})
+                work.add(precision, lanes[width] * sum(each))
+            if len(widths) == 3 and not widest and not any(pmu == "cpu_core" for pmu, _ in widths["SCALAR"]):
                 remarks.append(f"FLOPs of {precision} are of three widths, which are all that a processor without "
                                "AVX-512 has; on another count the events of 512 bits as well")
-        elif seen:
-            work.missing.append(f"FLOPs of {precision}: only {len(seen)} of the 4 widths were counted (scalar, 128B, 256B, 512B)")
+        elif widths:
+            work.missing.append(f"FLOPs of {precision}: only {len(widths)} of the 4 widths were counted "
+                                "(scalar, 128B, 256B, 512B)")
     # What is supported and was not counted did not run on these cores.
-    if work.flops and any(pmu == "cpu_atom" and ARITHMETIC.fullmatch(event) and "not supported" in text for pmu, event, text in uncounted):
+    if work.flops and any(pmu == "cpu_atom" and "not supported" in text for pmu, _, text in uncounted):
         work.at_least = True
         work.missing.append("FLOPs of the E cores (cpu_atom): nothing counted them")
     work.missing += ["FLOPs: there is no metric"] * (not work.flops and not work.missing)
@@ -163,21 +156,30 @@ def count_bytes(events: Events, work: CountedWork) -> None:
         if known and all(parts.keys() not in ({"0"}, {"1"}) for parts in known):
             work.moved = sum(sum(parts.values()) for parts in known)
             return
-        what = "of two sub-channels or controllers" if known else "direction"
-        missing.append(f"bytes at DRAM: only one {what} was counted")
+        missing.append(f"bytes at DRAM: only one {'of two sub-channels or controllers' if known else 'direction'} was counted")
     add_once(work.missing, missing)
 
 
 def read(source: Source) -> Imported:
-    events, work, imported = Events(source), CountedWork(), Imported("perf stat")
+    events, work, imported = Events(), CountedWork(), Imported("perf stat")
+    for number, line in enumerate(source.text().splitlines(keepends=True), 1):
+        if not line.endswith("\n"):
+            raise InputError(f"{source.name}:{number}: the line is cut off")
+        line = line.strip()
+        if line and not line.startswith("#") and not METRIC.match(line[:200]):
+            events.add(line, f"{source.name}:{number}")
+    if not events.metrics:
+        raise InputError(f"{source.name}: no event was counted")
     count_flops(events, work, imported.remarks)
     count_bytes(events, work)
-    times = [value for name, (value, unit) in events.metrics.items() if split(name)[1] == "DURATION_TIME" and unit == "s"]
-    imported.missing += ["time: add the event duration_time"] * (not any(times))
-    add_processor(imported, source.row, max(times, default=0.0), work, events.metrics)
+    seconds = max((value for name, (value, unit) in events.metrics.items() if split(name)[1] == "DURATION_TIME" and unit == "s"),
+                  default=0.0)
+    imported.missing += ["time: add the event duration_time"] * (not seconds)
+    add_processor(imported, source.row, seconds, work, events.metrics)
     if events.uncounted:
         names = (f"{shown(name)} ({shown(why)})" for name, why in events.uncounted.items())
         imported.missing.append(f"not counted: {', '.join(names)}")
     if events.scaled:
-        imported.remarks.append("More events were requested than there are counters. perf multiplexed and scaled them, so counts are estimates.")
+        imported.remarks.append("More events were requested than there are counters. perf multiplexed and scaled them, so "
+                                "counts are estimates.")
     return imported
