@@ -10,13 +10,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Collection, Dict, List, Optional, Tuple
 
-from roof.work import Work, moved, tensors_in, work_of
+from roof.work import READ_IN_PART, Work, moved, tensors_in, work_of
 
 HANDLE = re.compile(r"^( +)\S+ \[Provenance debug handles\] (\S+):(\d+)$")
 MODULE = re.compile(r"^L\['\w+'\](?:\[\d+\])?\.?")  #: the model, by the name of an argument: self, or args[0] behind a decorator
 #: What the graph's compiler has to do for it. Graphs from a cache have no nodes; kernels' bytes are written for their benchmark.
 SETTINGS = {"trace.provenance_tracking_level": 1, "fx_graph_cache": False, "benchmark_combo_kernel": True}
-READ_IN_PART = ("embedding", "index", "index_select", "gather")
 
 
 @dataclass

@@ -149,7 +149,7 @@ def product_flops(operation: str, given: Given, data: Sequence[Any], out: Value)
     """Two for each multiply-add, without what attention multiplies."""
     x, w = data[0], data[1] if len(data) > 1 else None
     if operation in CONVOLUTIONS:
-        return work._convolution_flops(x, out, w, operation == "ConvTranspose")
+        return work.convolution_flops(x, out, w, operation == "ConvTranspose")
     if operation in GEMMS | MATRIX_PRODUCTS:
         return 2.0 * out.numel() * x.shape[-2 if given.get("transA") else -1]
     if operation in PACKED:
