@@ -107,14 +107,12 @@ class Document:
         except (ValueError, RecursionError):
             return []
         self.at = ends[-1] + 1 if ends else self.at
-        return found
+        return found  # type: ignore[no-any-return]
 
     def list_of_events(self) -> Iterator[Any]:
         for _ in self.members("]"):
             found = self.many() if self.is_new else []
-            yield from found
-            if not found:
-                yield self.value()
+            yield from found or [self.value()]
 
     def events(self) -> Iterator[Any]:
         with self.source.stream() as self.stream:

@@ -1,6 +1,6 @@
-"""PyTorch's table of operators: key_averages().table(), printed into a file. Groups of dashes mark the columns; what precedes them in their line
-(blanks of a notebook, "# ", "[rank0]: ", times) precedes every line of the table. The time of an operator is its own, without those that it calls, so that
-the times add up; on a GPU it is the GPU's. Each table is a row."""
+"""PyTorch's table of operators: key_averages().table(), printed into a file. Groups of dashes mark the columns; what precedes
+them in their line (blanks of a notebook, "# ", "[rank0]: ", times) precedes every line of the table. The time of an operator is
+its own, without those that it calls, so that the times add up; on a GPU it is the GPU's. Each table is a row."""
 
 import re
 from typing import Dict, List, Optional, Tuple
@@ -56,8 +56,7 @@ class Table:
         self.own = "Self CPU" if "Self CPU" in self.heading else "Self CPU total"
         self.calls = next((calls for calls in CALLS if calls in self.heading), "")
         devices = [match for column in self.heading if (match := DEVICE.fullmatch(column)) and match[0] != match[1]]
-        device = devices[0][1] if devices else "CPU"
-        self.on = devices[0][0] if devices else ""  #: the column of a device; empty on a CPU
+        device, self.on = (devices[0][1], devices[0][0]) if devices else ("CPU", "")  # on: the column of a device
         # Others are blank, or go on with a stack.
         self.rows = [(number, dict(zip(self.heading, row))) for (number, _), row in zip(lines[2:end], cells[2:]) if any(row[:-1])]
         for number, row in self.rows:
@@ -85,25 +84,17 @@ def tables_in(source: Source) -> List[Table]:
     if len(befores) > MOST:
         raise InputError(f"{source.name}: more than {MOST} different texts precede its lines of dashes")
     for before in befores:
-        own = [(number, line[len(before):]) for number, line in lines
-               if without_times(line[:len(before)]) == before]
+        own = [(number, line[len(before):]) for number, line in lines if without_times(line[:len(before)]) == before]
         starts = [at for at, (number, _) in enumerate(own[:-1]) if number in headings and ruler(own[at + 1][1]) == ""]
         found.update({own[at][0]: Table(source.name, own[at:end]) for at, end in zip(starts, [*starts[1:], len(own)])})
     if headings - found.keys():
-        alone = min(headings - found.keys())
-        raise InputError(f"{source.name}: line {alone}: the table has no line of dashes below its heading")
+        raise InputError(f"{source.name}: line {min(headings - found.keys())}: the table has no line of dashes below its heading")
     return [table for _, table in sorted(found.items())]
 
 
-def phase_of(name: str) -> str:
-    if name.startswith("Optimizer."):
-        return "update"
-    return "backward" if name.startswith("autograd::") or "backward" in name.lower() else "forward"
-
-
 def row_of(table: Table, name: str, imported: Imported) -> Row:
-    steps = max([1.0] + [float(row[table.calls]) for _,
-                         row in table.rows if row["Name"].startswith("ProfilerStep") and re.fullmatch("[0-9]{1,15}", row[table.calls])])
+    steps = max([1.0] + [float(row[table.calls]) for _, row in table.rows
+                         if row["Name"].startswith("ProfilerStep") and re.fullmatch("[0-9]{1,15}", row[table.calls])])
     column = next((match for heading in table.heading if (match := FLOPS.fullmatch(heading))), None)
     row = Row("gpu:0" if table.on else "cpu", {"model": name}, times=[(table.total or 0.0) / steps], known="analytic")
     kernels: List[Layer] = []  # their times are also those of the operators that launched them
@@ -120,8 +111,10 @@ def row_of(table: Table, name: str, imported: Imported) -> Row:
         times = [] if time is None or table.on.endswith(" total") else [time / steps]
         if not table.on or time or flops is not None:  # the others did not run on the device
             on_host = [table.seconds(number, cells.get(of, "1s")) for of in (table.own, "CPU total")]
-            layer = Layer(operator + shapes, operator, phase_of(operator), times, flops)
-            (kernels if table.on and on_host == [0, 0] else row.layers).append(layer)
+            phase = ("update" if operator.startswith("Optimizer.")
+                     else "backward" if operator.startswith("autograd::") or "backward" in operator.lower() else "forward")
+            (kernels if table.on and on_host == [0, 0] else row.layers).append(
+                Layer(operator + shapes, operator, phase, times, flops))
     row.layers += kernels if not any(any(layer.times) for layer in row.layers) else []
     counted = [layer.flops for layer in row.layers if layer.flops is not None]
     row.flops = sum(counted) if counted else None

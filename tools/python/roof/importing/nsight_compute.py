@@ -1,9 +1,10 @@
-"""Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each launch with a column for each
-metric and a second line of units (raw). The program's output precedes the header; ranks may have written several tables."""
+"""Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each launch
+with a column for each metric and a second line of units (raw). The program's output precedes the header; ranks may have written
+several tables."""
 
-import csv
 import re
-from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
+from collections import defaultdict
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 from roof.errors import InputError
 from roof.importing import Counter, Imported, Kernel, Row, quantities
@@ -18,13 +19,12 @@ LOG = re.compile(r"^==(ERROR|WARNING)== (.*)$|^ *Metric Name +Metric (?:Unit|Val
 LOCALE = "export it again with LC_ALL=C"
 GROUPED = re.compile(f"[0-9][{quantities.BLANKS}][0-9]{{3}}")
 TEXT, BELOW = "were not numbers (n/a, text)", "were below 0"
-#: A sum's rate over time or over cycles: prefix, ending, and the factor. "derived__smsp__…_x2" counts multiply-adds twice; "derived__sm__…_x2" is the
-#: peak.
+#: A sum's rate over time or over cycles: prefix, ending, and the factor. "derived__smsp__…_x2" counts multiply-adds twice;
+#: "derived__sm__…_x2" is the peak.
 RATES = (("", ".sum.per_second", 0, 1.0), ("", ".sum.per_cycle_elapsed", 1, 1.0), ("derived__smsp__", "_x2", 1, 0.5))
 
 
 def reads(head: str) -> bool:
-
     return bool(HEADER.search(head) or LOG.search(head))
 
 
@@ -54,12 +54,12 @@ class Launch:
 
 
 class Tables:
-    """The launches of a file by their IDs in each process: its host, its number, and how many tables before have the same two, which are of other
-    nodes or containers."""
+    """The launches of a file by their IDs in each process: its host, its number, and how many tables before have the same two,
+    which are of other nodes or containers."""
 
     def __init__(self, source: Source) -> None:
         self.name, text = source.name, source.text()
-        self.launches: Dict[Tuple[str, str, int], Dict[int, Launch]] = {}
+        self.launches: Dict[Tuple[str, str, int], Dict[int, Launch]] = defaultdict(dict)
         self.again: Dict[Tuple[int, str, str], int] = {}
         self.unknown_units: Set[str] = set()
         self.left_out = {TEXT: 0, BELOW: 0}
@@ -70,60 +70,46 @@ class Tables:
         if not header:
             raise InputError(f"{self.name}: this is Nsight Compute's log or its text for people; `ncu --csv --page raw "
                              "--print-units base --log-file FILE PROGRAM` writes a file that can be read")
-        self.first, self.by = text[:header.start()].count("\n"), header[1]
-        self.lines = text[header.start():].splitlines(keepends=True)
-        where, self.columns = next(self.rows())
-        self.raw = "Metric Name" not in self.columns
-        if "ID" not in self.columns or "Invocations" in self.columns:
+        where, columns = next(source.table(text, header[1], header.start()))
+        self.raw = "Metric Name" not in columns
+        if "ID" not in columns or "Invocations" in columns:
             raise InputError(f"{where}: this is Nsight Compute's summary, without launches: leave --print-summary out")
         for column in ["Kernel Name"] + ["Metric Value"] * (not self.raw):
-            if column not in self.columns:
+            if column not in columns:
                 raise InputError(f"{where}: there is no column '{column}'")
-        self.mark = self.mark_of_values()
-        self.read()
-        if not text.endswith("\n"):
-            raise InputError(f"{self.name}:{self.first + len(self.lines)}: the line is cut off")
-        if not self.launches:
-            raise InputError(f"{self.name}: it holds no launch of a kernel")
-
-    def rows(self) -> Iterator[Tuple[str, List[str]]]:
-        """Each row with its place."""
-        rows = csv.reader(self.lines, delimiter=self.by)
-        try:
-            for cells in rows:
-                if cells and not cells[0].startswith("=="):
-                    yield f"{self.name}:{self.first + rows.line_num}", cells
-        except csv.Error as error:
-            raise InputError(f"{self.name}:{self.first + rows.line_num}: this is no CSV: {error}") from None
-
-    def mark_of_values(self) -> str:
-        """The decimal mark of the metrics' values. Other cells, as the compute capability, have a point everywhere."""
-        of_values = [at for at, name in enumerate(self.columns) if "__" in name or name == "Metric Value"]
-        values = {cells[at] for _, cells in self.rows() for at in of_values if at < len(cells)}
+        # The decimal mark of the metrics' values. Other cells, as the compute capability, have a point everywhere.
+        of_values = [at for at, name in enumerate(columns) if "__" in name or name == "Metric Value"]
+        values = {cells[at] for _, cells in source.table(text, header[1], header.start()) if cells and cells[0][:2] != "=="
+                  for at in of_values if at < len(cells)}
         marks = set(map(quantities.mark_of, values)) - {""}
         if len(marks) > 1:
             raise InputError(f"{self.name}: some of its numbers have decimal points, others decimal commas; {LOCALE}")
-        return marks.pop() if marks else "," if any(map(GROUPED.search, values)) else "."
+        self.mark = marks.pop() if marks else "," if any(map(GROUPED.search, values)) else "."
+        self.read(source.table(text, header[1], header.start()), columns)
+        if not self.launches:
+            raise InputError(f"{self.name}: it holds no launch of a kernel")
 
-    def read(self) -> None:
-        width, table, units = len(self.columns), 0, None
+    def read(self, rows: Any, columns: List[str]) -> None:
+        width, table, units = len(columns), 0, None
         # A line of a metric in a file with rules ends with an empty "Rule Name".
-        short = self.columns.index("Rule Name") + 1 if "Rule Name" in self.columns and not self.raw else width
-        metrics = [name for name in self.columns if "__" in name]
-        for where, line in self.rows():
-            if line == self.columns:
+        short = columns.index("Rule Name") + 1 if "Rule Name" in columns and not self.raw else width
+        metrics = [name for name in columns if "__" in name]
+        for where, line in rows:
+            if line == columns:
                 table, units = table + 1, None
+            if not line or line[0].startswith("==") or line == columns:
                 continue
             if len(line) not in (width, short):
-                raise InputError(f"{where}: {len(line)} cells, not {width}; with --log-file FILE ncu's lines are apart from the program's")
-            cells = dict(zip(self.columns, line))
+                raise InputError(f"{where}: {len(line)} cells, not {width}; with --log-file FILE ncu's lines are apart from the "
+                                 "program's")
+            cells = dict(zip(columns, line))
             if self.raw and units is None:
                 units = cells
                 if cells["ID"]:
                     raise InputError(f"{where}: the line of units is missing")
                 continue
-            of = [(name, (units or {})[name], cells[name])
-                  for name in metrics] if self.raw else [(cells["Metric Name"], cells.get("Metric Unit", ""), cells["Metric Value"])]
+            of = ([(name, (units or {})[name], cells[name]) for name in metrics] if self.raw
+                  else [(cells["Metric Name"], cells.get("Metric Unit", ""), cells["Metric Value"])])
             launch = self.launch(cells, table, where, of[0][0] if of else "")
             for name, unit, value in of:
                 if name:
@@ -131,20 +117,20 @@ class Tables:
 
     def launch(self, cells: Dict[str, str], table: int, where: str, metric: str) -> Launch:
         """The launch of a line. A table that has a metric of an earlier one's launch again is of another process."""
-        number, name, (host, process) = whole(cells["ID"]), cells["Kernel Name"], (cells.get(column, "") for column in ("Host Name", "Process ID"))
-        if number is None or not name:
+        number, name, host, process = (cells.get(column, "") for column in ("ID", "Kernel Name", "Host Name", "Process ID"))
+        if (place := whole(number)) is None or not name:
             what = "its ID is not the number of a launch" if name else "the kernel's name is missing"
             raise InputError(f"{where}: {what}")
         again = self.again.setdefault((table, host, process), 0)
-        known = self.launches.get((host, process, again), {}).get(number)
+        known = self.launches.get((host, process, again), {}).get(place)
         if known and known.table < table and (metric in known.metrics or known.name != name):
             again = self.again[table, host, process] = table - 1
-        launches = self.launches.setdefault((host, process, again), {})
-        if number not in launches:
-            launches[number] = Launch(number, table, cells)
-        if launches[number].name != name:
+        launches = self.launches[host, process, again]
+        if place not in launches:
+            launches[place] = Launch(place, table, cells)
+        if launches[place].name != name:
             raise InputError(f"{where}: its ID is that of another kernel")
-        return launches[number]
+        return launches[place]
 
     def add(self, launch: Launch, metric: str, unit_text: str, text: str, where: str) -> None:
         name = TIME if metric == "Duration" else metric
@@ -164,17 +150,20 @@ class Tables:
                 raise InputError(f"{where}: {shown(metric)} occurs twice with different values")
 
 
-def add_up(row: Row, launches: List[Launch], imported: Imported) -> None:
-    """Time, counted work and records of all launches of the row. Amounts that any launch lacks are left out."""
+def add_row(row: Row, launches: List[Launch], imported: Imported) -> None:
+    """Time, counted work and records of all launches. Amounts that any launch lacks are left out."""
+    imported.rows.append(row)
+    for launch in launches:
+        launch.add_sums()
     works, total = [count_work(launch.metrics) for launch in launches], CountedWork()
     add_once(imported.missing, (one for work in works for one in work.missing))
-    for precision, flops in (one for work in works for one in work.flops.items()):
-        total.add(precision, flops)
-    total.flops = total.flops if all(work.flops for work in works) else {}
+    for work in works if all(work.flops for work in works) else ():
+        for precision, flops in work.flops.items():
+            total.add(precision, flops)
     moved = [work.moved for work in works if work.moved is not None]
     total.moved = sum(moved) if len(moved) == len(works) else None
-    times = [launch.metrics[TIME][0] for launch in launches if TIME in launch.metrics]
-    row.times = [sum(times)] if len(times) == len(launches) else []
+    times = [launch.metrics[TIME] for launch in launches if TIME in launch.metrics]
+    row.times = [sum(seconds for seconds, _ in times)] if len(times) == len(launches) else []
     add_once(imported.missing, ["bytes at DRAM: missing for some launches"] * (0 < len(moved) < len(works))
              + [f"time: {TIME} is missing for some launches"] * (not row.times))
     set_work(row, total, imported)
@@ -183,8 +172,8 @@ def add_up(row: Row, launches: List[Launch], imported: Imported) -> None:
         if unit == "s":
             row.records.append(Kernel(device=one.device, stream=one.stream, name=one.name, grid=one.grid, block=one.block,
                                       duration=round(seconds * 1e9)))
-        row.records += [Counter(device=one.device, scope="kernel", name=one.name, launch=one.number, metric=metric, value=value, unit=of) for metric,
-                        (value, of) in sorted(one.metrics.items())]
+        row.records += [Counter(device=one.device, scope="kernel", name=one.name, launch=one.number, metric=metric, value=value,
+                                unit=of) for metric, (value, of) in sorted(one.metrics.items())]
 
 
 def read(source: Source) -> Imported:
@@ -193,16 +182,15 @@ def read(source: Source) -> Imported:
     hosts = {host for host, _, _ in tables.launches}
     for (host, process, again), launches in tables.launches.items():
         which = f" {host}" * (len(hosts) > 1) + f" process {process}" + f" table {again + 1}" * (again > 0)
-        of_devices: Dict[str, List[Any]] = {}
+        of_devices: Dict[str, List[Launch]] = defaultdict(list)
         for _, launch in sorted(launches.items()):
-            launch.add_sums()
-            of_devices.setdefault(launch.device, []).append(launch)
+            of_devices[launch.device].append(launch)
         for device, of_device in sorted(of_devices.items()):
-            imported.rows.append(Row(device, {"model": source.row + which * (len(tables.launches) > 1)}))
-            add_up(imported.rows[-1], of_device, imported)
+            add_row(Row(device, {"model": source.row + which * (len(tables.launches) > 1)}), of_device, imported)
     imported.remarks.append("Times are those of Nsight Compute, which runs kernels one by one, by default with cold "
                             "caches and locked clocks. They differ from the times of the run.")
     imported.remarks += [f"Nsight Compute reported: {tables.error}"] * bool(tables.error)
-    imported.remarks += [f"Metrics in the unit '{unit}' were left out: the unit is unknown." for unit in sorted(tables.unknown_units)]
+    imported.remarks += [f"Metrics in the unit '{unit}' were left out: the unit is unknown."
+                         for unit in sorted(tables.unknown_units)]
     imported.remarks += [f"{count} values {what} and were left out." for what, count in tables.left_out.items() if count]
     return imported
