@@ -4,11 +4,11 @@ from typing import Any, Callable, Dict, Optional, Sequence
 
 import numpy as np
 
-from roof.onnx_reading.values import BOOL, INT32, INT64, Value
+from roof.onnx_reading.values import BOOL, INT32, INT64, Given, Value
 
-Given = Dict[str, Any]  #: attributes by name
 MOST_NUMBERS = 65536  #: of a list that is computed
-TYPES = {1: np.float32, 2: np.uint8, 3: np.int8, INT32: np.int32, INT64: np.int64, BOOL: np.bool_, 10: np.float16, 11: np.float64, 16: np.float32}
+TYPES = {1: np.float32, 2: np.uint8, 3: np.int8, INT32: np.int32, INT64: np.int64, BOOL: np.bool_, 10: np.float16,
+         11: np.float64, 16: np.float32}
 
 
 def divided(a: Any, b: Any) -> Any:
@@ -38,32 +38,36 @@ def reshaped(given: Given, x: Any, to: Any = None) -> Any:
     return x.reshape([x.shape[k] if extent == 0 and not given.get("allowzero") else extent for k, extent in enumerate(extents)])
 
 
+def clipped(given: Given, x: Any, low: Any = None, high: Any = None) -> Any:
+    low, high = given.get("min", -np.inf) if low is None else low, given.get("max", np.inf) if high is None else high
+    return np.clip(x, low, high).astype(x.dtype)
+
+
 def reduced(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda given, x, *lists: function(x, axis=axes_in(given, lists), keepdims=bool(given.get("keepdims", 1)))
 
 
 OF_LISTS: Dict[str, Callable[..., Any]] = {
-    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": divided, "Neg": np.negative, "Abs": np.abs, "Sqrt": np.sqrt, "Floor": np.floor,
-    "Ceil": np.ceil, "Round": np.round, "Equal": np.equal, "Greater": np.greater, "Less": np.less, "Sign": np.sign,
-    "GreaterOrEqual": np.greater_equal, "LessOrEqual": np.less_equal, "And": np.logical_and, "Or": np.logical_or, "Xor": np.logical_xor,
-    "Not": np.logical_not, "Where": np.where, "Identity": lambda x: x, "Pow": np.power, "NonZero": lambda x: np.array(np.nonzero(x)),
-    "Max": lambda *lists: np.max(np.broadcast_arrays(*lists), axis=0), "Min": lambda *lists: np.min(np.broadcast_arrays(*lists), axis=0),
-    "Tile": np.tile, "Expand": lambda x, to: x * np.ones([int(n) for n in to], x.dtype),
+    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": divided, "Neg": np.negative, "Abs": np.abs, "Sqrt": np.sqrt,
+    "Floor": np.floor, "Ceil": np.ceil, "Round": np.round, "Equal": np.equal, "Greater": np.greater, "Less": np.less,
+    "Sign": np.sign, "GreaterOrEqual": np.greater_equal, "LessOrEqual": np.less_equal, "And": np.logical_and, "Or": np.logical_or,
+    "Xor": np.logical_xor, "Not": np.logical_not, "Where": np.where, "Identity": lambda x: x, "Pow": np.power,
+    "NonZero": lambda x: np.array(np.nonzero(x)), "Max": lambda *lists: np.max(np.broadcast_arrays(*lists), axis=0),
+    "Min": lambda *lists: np.min(np.broadcast_arrays(*lists), axis=0), "Tile": np.tile,
+    "Expand": lambda x, to: x * np.ones([int(n) for n in to], x.dtype),
     "Range": lambda start, end, step: np.arange(start, end, step, start.dtype)
 }
 WITH_ATTRIBUTES: Dict[str, Callable[..., Any]] = {
-    "Cast": lambda given, x: x.astype(TYPES[given.get("to", 1)]), "Mod": lambda given, a, b: np.fmod(a, b) if given.get("fmod") else np.mod(a, b),
+    "Cast": lambda given, x: x.astype(TYPES[given.get("to", 1)]), "Slice": sliced, "Reshape": reshaped, "Clip": clipped,
+    "Mod": lambda given, a, b: np.fmod(a, b) if given.get("fmod") else np.mod(a, b),
     "Concat": lambda given, *lists: np.concatenate(lists, given.get("axis", 1)),
-    "Gather": lambda given, x, places: np.take(x, places, given.get("axis", 0)), "Slice": sliced, "Reshape": reshaped,
+    "Gather": lambda given, x, places: np.take(x, places, given.get("axis", 0)),
     "Squeeze": lambda given, x, *lists: np.squeeze(x, axes_in(given, lists)),
     "Unsqueeze": lambda given, x, *lists: np.expand_dims(x, axes_in(given, lists)),
-    "Flatten": lambda given, x: x.reshape(int(np.prod(x.shape[: given.get("axis", 1)])), -1),
-    "Transpose": lambda given, x: np.transpose(x, given.get("perm")),
-    "ConstantOfShape": lambda given, to: np.full([int(n) for n in to], *(given["value"].ravel() if "value" in given else [np.float32(0)])),
-    "Clip": lambda given, x, low=None, high=None: np.clip(x, given.get("min", -np.inf) if low is None else low,
-                                                          given.get("max", np.inf) if high is None else high).astype(x.dtype),
-    "CumSum": lambda given, x, axis: np.cumsum(x, int(axis)), "ReduceProd": reduced(np.prod), "ReduceSum": reduced(np.sum),
-    "ReduceMax": reduced(np.max), "ReduceMin": reduced(np.min)
+    "Flatten": lambda given, x: x.reshape(int(np.prod(x.shape[:given.get("axis", 1)])), -1),
+    "Transpose": lambda given, x: np.transpose(x, given.get("perm")), "CumSum": lambda given, x, axis: np.cumsum(x, int(axis)),
+    "ConstantOfShape": lambda given, to: np.full([int(n) for n in to], *given.get("value", np.zeros(1, np.float32)).ravel()),
+    "ReduceProd": reduced(np.prod), "ReduceSum": reduced(np.sum), "ReduceMax": reduced(np.max), "ReduceMin": reduced(np.min)
 }
 
 
@@ -73,7 +77,8 @@ def numbers_of(operation: str, given: Given, inputs: Sequence[Optional[Value]], 
     if first is None:
         return None
     if operation in ("Shape", "Size") and first.is_known:
-        return (np.array(first.numel()) if operation == "Size" else np.array(first.shape[given.get("start") : given.get("end")], np.int64))
+        return (np.array(first.numel()) if operation == "Size"
+                else np.array(first.shape[given.get("start"):given.get("end")], np.int64))
     is_listed = operation == "NonZero" or result.is_known and result.numel() <= MOST_NUMBERS
     if not is_listed or any(one is not None and one.numbers is None for one in inputs):
         return None

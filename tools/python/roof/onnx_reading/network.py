@@ -11,9 +11,8 @@ import onnx
 
 from roof.errors import InputError
 from roof.estimating import SIZES, Estimated
-from roof.onnx_reading.nodes import versions_of
 from roof.onnx_reading.operators import ATTENTION, CONVOLUTIONS, Operator
-from roof.onnx_reading.values import INT32, INT64, Value
+from roof.onnx_reading.values import INT32, INT64, Value, versions_of
 from roof.onnx_reading.walk import Walk
 from roof.shapes import Counted
 from roof.steps import BACKWARD, FORWARD
@@ -87,8 +86,7 @@ class Extents:
 
 def counted(model: Any, extents: Extents, float_bytes: float) -> Tuple[Walk, float, int]:
     """The walk, the bytes of the inputs, and the batch of the file."""
-    functions = {(one.domain, one.name): one for one in getattr(model, "functions", ())}
-    walk = Walk(functions, extents.of, float_bytes)
+    walk = Walk({(one.domain, one.name): one for one in getattr(model, "functions", ())}, extents.of, float_bytes)
     scope = walk.initializers(model.graph)
     moved, first = 0.0, Value()
     for one in [one for one in model.graph.input if one.name not in scope]:
@@ -130,7 +128,7 @@ def read(path: Union[str, Path], batch: int = 1, sizes: Optional[Dict[str, int]]
     except (RecursionError, TypeError):  # such as a name that is no text
         raise InputError(f"'{path}' is damaged") from None
     factor = batch / max(1, own)
-    operators = [one if factor == 1 else one.times(factor, keeps_constants=True) for one in walk.operators]
+    operators = walk.operators if factor == 1 else [one.of_batches(factor) for one in walk.operators]
     return Network(Path(path).stem, walk.parameters, walk.stored, moved * factor, operators)
 
 
@@ -147,21 +145,25 @@ def counts_of(network: Network, trains: bool) -> Counted:
         counts.kinds.setdefault(one.name, one.kind)
         counts.outputs.setdefault(one.name, list(one.output))
         counts.parameters[one.name] = counts.parameters.get(one.name, 0) + one.parameters
-        kind = (PRODUCT_KINDS.get(one.kind.rsplit(".", 1)[-1], "linear" if one.parameters or one.of_weights.flops else "product") if one.is_product
-                else "")
+        kind = ""
+        if one.is_product:
+            of_others = "linear" if one.parameters or one.of_weights.flops else "product"
+            kind = PRODUCT_KINDS.get(one.kind.rsplit(".", 1)[-1], of_others)
         if one.unknown:
             one.forward.uncounted.add(f"{one.kind} ({one.unknown})")
-        for phase, work in ((FORWARD, one.forward), (BACKWARD, one.of_inputs + one.of_weights))[: 2 if trains else 1]:
+        for phase, work in ((FORWARD, one.forward), (BACKWARD, one.of_inputs + one.of_weights))[:2 if trains else 1]:
             counts.work[phase, one.name, kind] = counts.work.get((phase, one.name, kind), Work()) + work
     return counts
 
 
-def estimated(path: Union[str, Path], batch: int, sizes: Dict[str, int], precision: str, phase: str, optimizer: str = "") -> Estimated:
+def estimated(path: Union[str, Path], batch: int, sizes: Dict[str, int], precision: str, phase: str,
+              optimizer: str = "") -> Estimated:
     """A step of the network of an ONNX file. Raises InputError as `read` does, and for a phase that it has not."""
     if phase not in ("train", "forward"):
         raise InputError(f"'{path}' is estimated as it stands: --phase train or forward, not {phase}")
     if precision not in SIZES:
         raise InputError(f"unknown precision '{precision}'; legal values: {', '.join(SIZES)}")
     network = read(path, batch, sizes, SIZES[precision])
-    point = {"model": network.name, "batch": str(batch), "precision": precision, "optimizer": optimizer or "sgd", "tokens": "", "phase": phase}
+    point = {"model": network.name, "batch": str(batch), "precision": precision, "optimizer": optimizer or "sgd", "tokens": "",
+             "phase": phase}
     return Estimated(point, counts_of(network, phase == "train"), ["by the file's operators, each as it stands"], [])

@@ -5,52 +5,49 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from roof import work
-from roof.onnx_reading.values import FLOATS, Unknown, Value, known_bytes
+from roof.onnx_reading.values import FLOATS, Given, Unknown, Value, known_bytes
 from roof.work import Work
 
-Given = Dict[str, Any]  #: attributes by name
 VIEWS = set("Flatten Identity Optional OptionalGetElement ReorderInput ReorderOutput Reshape Squeeze Unsqueeze".split())
-MOVES = set("""BitCast Cast CastLike CenterCropPad Col2Im Compress Concat ConstantOfShape DepthToSpace Expand
-    EyeLike Gather GatherBlockQuantized GatherElements GatherND GridSample NonZero OneHot Pad QLinearConcat
-    RandomNormal RandomUniform Range Resize ReverseSequence Scatter ScatterElements ScatterND Shape Size Slice
-    SpaceToDepth Split Tile Transpose Trilu Unique Upsample Where""".split())
+MOVES = set("""BitCast Cast CastLike CenterCropPad Col2Im Compress Concat ConstantOfShape DepthToSpace Expand EyeLike Gather
+    GatherBlockQuantized GatherElements GatherND GridSample NonZero OneHot Pad QLinearConcat RandomNormal RandomUniform Range
+    Resize ReverseSequence Scatter ScatterElements ScatterND Shape Size Slice SpaceToDepth Split Tile Transpose Trilu Unique
+    Upsample Where""".split())
 #: One FLOP for each value: of the shape of the first input; and of a shape that follows from several.
-LIKE_FIRST = set("""Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BiasGelu BitwiseNot Ceil Celu Clip Cos Cosh
-    CumSum DequantizeLinear Dropout Elu Erf Exp FastGelu Floor Gelu HardSigmoid HardSwish Hardmax IsInf IsNaN
-    LeakyRelu Log Mish Neg Not QLinearLeakyRelu QLinearSigmoid QuantizeLinear QuickGelu RandomNormalLike
-    RandomUniformLike Reciprocal Relu RotaryEmbedding Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign
-    Sqrt Swish Tan Tanh ThresholdedRelu""".split())
-JOINED = set("""Add And BiasAdd BiasSplitGelu BitShift BitwiseAnd BitwiseOr BitwiseXor Div
-    DynamicQuantizeLinear Equal Greater GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or PRelu Pow
-    QLinearAdd QLinearMul Sub Sum Xor""".split())
-NORMS = set("""BatchNormalization BiasSoftmax EmbedLayerNormalization GroupNorm GroupNormalization
-    InstanceNormalization LRN LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization
-    QLinearSoftmax RMSNormalization SimplifiedLayerNormalization SkipGroupNorm SkipLayerNormalization
-    SkipSimplifiedLayerNormalization Softmax""".split())
+LIKE_FIRST = set("""Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BiasGelu BitwiseNot Ceil Celu Clip Cos Cosh CumSum
+    DequantizeLinear Dropout Elu Erf Exp FastGelu Floor Gelu HardSigmoid HardSwish Hardmax IsInf IsNaN LeakyRelu Log Mish Neg
+    Not QLinearLeakyRelu QLinearSigmoid QuantizeLinear QuickGelu RandomNormalLike RandomUniformLike Reciprocal Relu
+    RotaryEmbedding Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu""".split())
+JOINED = set("""Add And BiasAdd BiasSplitGelu BitShift BitwiseAnd BitwiseOr BitwiseXor Div DynamicQuantizeLinear Equal Greater
+    GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or PRelu Pow QLinearAdd QLinearMul Sub Sum Xor""".split())
+NORMS = set("""BatchNormalization BiasSoftmax EmbedLayerNormalization GroupNorm GroupNormalization InstanceNormalization LRN
+    LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization QLinearSoftmax RMSNormalization
+    SimplifiedLayerNormalization SkipGroupNorm SkipLayerNormalization SkipSimplifiedLayerNormalization Softmax""".split())
 #: One for each value that is added up or compared.
 REDUCTIONS = {"Reduce" + one for one in "L1 L2 LogSum LogSumExp Max Mean Min Prod Sum SumSquare".split()}
-SUMS = REDUCTIONS | set("""ArgMax ArgMin AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool LpPool
-    MaxPool QLinearAveragePool QLinearGlobalAveragePool QLinearReduceMean TopK""".split())
-CONVOLUTIONS = {"Conv", "ConvInteger", "ConvTranspose", "DeformConv", "FusedConv", "QLinearConv"}
-GEMMS = {"FusedGemm", "Gemm", "QGemm"}
-MATRIX_PRODUCTS = set("DynamicQuantizeMatMul FusedMatMul GemmFastGelu MatMul MatMulInteger MatMulIntegerToFloat QLinearMatMul".split())
+SUMS = REDUCTIONS | set("""ArgMax ArgMin AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool LpPool MaxPool
+    QLinearAveragePool QLinearGlobalAveragePool QLinearReduceMean TopK""".split())
+CONVOLUTIONS = set("Conv ConvInteger ConvTranspose DeformConv FusedConv QLinearConv".split())
+MATRIX_PRODUCTS = set("""DynamicQuantizeMatMul FusedGemm FusedMatMul Gemm GemmFastGelu MatMul MatMulInteger
+    MatMulIntegerToFloat QGemm QLinearMatMul""".split())
 PACKED = {"MatMulNBits", "MatMulBnb4", "MatMulFpQ4"}  #: their second input holds K x N weights
 RECURRENT = {"GRU", "LSTM", "RNN", "DynamicQuantizeLSTM"}
 PROJECTED = {"com.microsoft.Attention", "QAttention"}  #: attention that multiplies by weights of queries, keys and values first
 ATTENTION = {"Attention", "MultiHeadAttention", "GroupQueryAttention"} | PROJECTED
 EXPERTS = {"MoE", "QMoE"}
-PRODUCTS = CONVOLUTIONS | GEMMS | MATRIX_PRODUCTS | PACKED | RECURRENT | ATTENTION | EXPERTS | {"Einsum"}
+PRODUCTS = CONVOLUTIONS | MATRIX_PRODUCTS | PACKED | RECURRENT | ATTENTION | EXPERTS | {"Einsum"}
 KNOWN = VIEWS | MOVES | LIKE_FIRST | JOINED | NORMS | SUMS | PRODUCTS
 #: Names of PyTorch where they are not those in small letters.
 AS_PYTORCH = {"Swish": "silu", "QuickGelu": "silu", "QLinearSigmoid": "sigmoid", "BiasGelu": "gelu"}
 LINEAR = set("Add Sub Neg Sum Mean ReduceSum ReduceMean AveragePool GlobalAveragePool".split())  #: gradients need no input
 #: The inputs that are data: factors, weights, biases. Others are scales, zero points, lengths. Without an entry: all.
 DATA_INPUTS: Dict[str, Sequence[int]] = {
-    "QLinearConv": (0, 3, 8), "QLinearMatMul": (0, 3), "ConvInteger": (0, 1), "MatMulInteger": (0, 1), "DynamicQuantizeMatMul": (0, 1, 4),
-    "MatMulIntegerToFloat": (0, 1, 6), "QGemm": (0, 3, 6), "QLinearAdd": (0, 3), "QLinearMul": (0, 3), "QLinearConcat": range(2, 999, 3),
-    **dict.fromkeys(("QuantizeLinear", "DequantizeLinear", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax", "QLinearAveragePool",
-                     "QLinearGlobalAveragePool", "QLinearReduceMean"), (0,)), "MatMulNBits": (0, 1, 5), "MatMulBnb4": (0, 1), "MatMulFpQ4": (0, 1),
-    "GatherBlockQuantized": (0, 1), "DynamicQuantizeLSTM": (0, 1, 2, 3)
+    "QLinearConv": (0, 3, 8), "QLinearMatMul": (0, 3), "ConvInteger": (0, 1), "MatMulInteger": (0, 1),
+    "DynamicQuantizeMatMul": (0, 1, 4), "MatMulIntegerToFloat": (0, 1, 6), "QGemm": (0, 3, 6), "QLinearAdd": (0, 3),
+    "QLinearMul": (0, 3), "QLinearConcat": range(2, 999, 3), "MatMulNBits": (0, 1, 5), "MatMulBnb4": (0, 1),
+    "MatMulFpQ4": (0, 1), "GatherBlockQuantized": (0, 1), "DynamicQuantizeLSTM": (0, 1, 2, 3),
+    **dict.fromkeys("""QuantizeLinear DequantizeLinear QLinearSigmoid QLinearLeakyRelu QLinearSoftmax QLinearAveragePool
+                    QLinearGlobalAveragePool QLinearReduceMean""".split(), (0,))
 }
 #: Others have numbers beside their data, which are no parameters.
 COUNTED_INPUTS = {**DATA_INPUTS, **dict.fromkeys(("Clip", "Pad", "Resize", "TopK", "Upsample"), (0,)), "OneHot": ()}
@@ -79,14 +76,19 @@ class Operator:
         self.fixed, self.unknown = [a + b for a, b in zip(self.fixed, other.fixed)], self.unknown or other.unknown
         return self
 
-    def times(self, factor: float, keeps_constants: bool = False) -> "Operator":
-        """So many of it; or of so many times the batch, over the same constants."""
-        works = [one.times(factor) for one in (self.forward, self.of_inputs, self.of_weights)]
-        for one, constants in zip(works, self.fixed if keeps_constants else ()):
+    def times(self, factor: float) -> "Operator":
+        """So many of it."""
+        return replace(self, forward=self.forward.times(factor), of_inputs=self.of_inputs.times(factor),
+                       of_weights=self.of_weights.times(factor), written=self.written * factor,
+                       fixed=[factor * one for one in self.fixed])
+
+    def of_batches(self, factor: float) -> "Operator":
+        """Of so many times the batch, over the same constants."""
+        made = replace(self.times(factor), fixed=self.fixed, read=self.read * factor)
+        for one, constants in zip((made.forward, made.of_inputs, made.of_weights), self.fixed):
             one.compulsory += constants * (1 - factor)
             one.no_reuse += 0 if self.is_product else constants * (1 - factor)
-        return replace(self, forward=works[0], of_inputs=works[1], of_weights=works[2], written=self.written * factor, fixed=self.fixed
-                       if keeps_constants else [factor * one for one in self.fixed], read=self.read * factor if keeps_constants else self.read)
+        return made
 
 
 def einsum_letters(equation: str, inputs: Sequence[Value]) -> Tuple[List[str], str, Dict[str, int]]:
@@ -95,7 +97,7 @@ def einsum_letters(equation: str, inputs: Sequence[Value]) -> Tuple[List[str], s
     words = terms.split(",")
     rest = [len(one.shape) - len(word.replace("...", "")) for word, one in zip(words, inputs)]
     dots = "".join(chr(0x2000 + k) for k in range(max(rest)))
-    words = [word.replace("...", dots[len(dots) - more :]) for word, more in zip(words, rest)]
+    words = [word.replace("...", dots[len(dots) - more:]) for word, more in zip(words, rest)]
     extents: Dict[str, int] = {}
     for word, one in zip(words, inputs):
         extents.update((letter, max(extents.get(letter, 1), extent)) for letter, extent in zip(word, one.shape))
@@ -133,7 +135,8 @@ def attention_of(operation: str, given: Given, inputs: Sequence[Optional[Value]]
         width = q.shape[4] if len(q.shape) == 5 else q.shape[2] // (heads + 2 * kv_heads)
         shapes = [(batch, of, tokens, width) for of in (heads, kv_heads, kv_heads)]
     else:
-        shapes = [(one.shape if len(one.shape) == 4 else (batch, of, one.shape[1], one.shape[4] if len(one.shape) == 5 else one.shape[2] // of))
+        shapes = [one.shape if len(one.shape) == 4
+                  else (batch, of, one.shape[1], one.shape[4] if len(one.shape) == 5 else one.shape[2] // of)
                   for one, of in ((q, heads), (k, kv_heads), (k if len(k.shape) == 5 else v, kv_heads))]
     shapes[1:] = [(*one[:2], one[2] + before, one[3]) for one in shapes[1:]]
     arguments: Given = dict(zip(("query", "key", "value"), (replace(q, shape=shape) for shape in shapes)))
@@ -150,7 +153,7 @@ def product_flops(operation: str, given: Given, data: Sequence[Any], out: Value)
     x, w = data[0], data[1] if len(data) > 1 else None
     if operation in CONVOLUTIONS:
         return work.convolution_flops(x, out, w, operation == "ConvTranspose")
-    if operation in GEMMS | MATRIX_PRODUCTS:
+    if operation in MATRIX_PRODUCTS:
         return 2.0 * out.numel() * x.shape[-2 if given.get("transA") else -1]
     if operation in PACKED:
         return 2.0 * out.numel() * given["K"]
@@ -190,26 +193,26 @@ def count(into: Operator, operation: str, given: Given, data: Sequence[Optional[
     name, by_tanh = AS_PYTORCH.get(operation, operation.lower()), given.get("approximate") == b"tanh"
     flops, back = (0.0 if moves else out.numel() * work.of_element(name + of, by_tanh) for of in ("", "_backward"))
     if operation in NORMS:
-        of_rms = "RMS" in operation or "Simplified" in operation
-        flops = work.FORMULAS["_fused_rms_norm"](out, out, ()).flops if of_rms else work.norm(out, out).flops
-        back = (work.FORMULAS["_fused_rms_norm_backward"] if of_rms else work.norm_backward)(None, None, out).flops
+        norm = "_fused_rms_norm" if "RMS" in operation or "Simplified" in operation else "native_layer_norm"
+        flops, back = (work.FORMULAS[f"{norm}{of}"](out, out, out).flops for of in ("", "_backward"))
     elif operation == "MaxPool":
         flops = work.max_pool(out, data[0], given["kernel_shape"]).flops
     elif operation in SUMS:
         flops = back = float(present[0].numel())
     into.forward = work.elementwise(flops, x + y + of_constants)
-    of_trained = known_bytes(trained(constants)) if trains else 0.0
-    if gradients and not moves or moves and x:
-        fixed = 0.0 if moves else of_trained * (1 if operation in LINEAR else 2)
-        into.of_inputs = work.elementwise(back if gradients else 0, y + x + fixed + (0 if operation in LINEAR or moves else x))
-    else:
-        fixed = of_trained
-        into.of_inputs = work.elementwise(0, y + of_trained) if trains else Work()
+    fixed = known_bytes(trained(constants)) if trains else 0.0
+    if moves and x:
+        fixed, into.of_inputs = 0.0, work.elementwise(back if gradients else 0, y + x)
+    elif gradients and not moves:
+        fixed *= 1 if operation in LINEAR else 2
+        into.of_inputs = work.elementwise(back, y + x + fixed + (0 if operation in LINEAR else x))
+    elif trains:
+        into.of_inputs = work.elementwise(0, y + fixed)
     into.fixed = (0, 0, 0) if gathers else (of_constants, fixed, 0)
 
 
-def count_product(into: Operator, operation: str, given: Given, data: Sequence[Optional[Value]], xs: List[Value], constants: List[Value], out: Value,
-                  gradients: int, trains: bool) -> None:
+def count_product(into: Operator, operation: str, given: Given, data: Sequence[Optional[Value]], xs: List[Value],
+                  constants: List[Value], out: Value, gradients: int, trains: bool) -> None:
     if not all(one is None or one.is_known for one in [*data[:2], out]):
         raise Unknown
     biases = [one for one in data[2:3] if one in constants and operation not in RECURRENT | EXPERTS | {"Einsum"}]

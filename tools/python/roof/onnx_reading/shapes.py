@@ -7,30 +7,30 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import onnx
 from onnx import helper, numpy_helper, shape_inference
 
-from roof.onnx_reading.operators import DATA_INPUTS, JOINED, LIKE_FIRST, NORMS, REDUCTIONS, Given, einsum_letters
-from roof.onnx_reading.values import INT32, Shape, Unknown, Value, text
+from roof.onnx_reading.operators import DATA_INPUTS, JOINED, LIKE_FIRST, NORMS, REDUCTIONS, einsum_letters
+from roof.onnx_reading.values import INT32, Given, Refused, Shape, Unknown, Value, text
 
 Inputs = Sequence[Optional[Value]]
 Found = List[Tuple[int, Shape]]  #: type and shape of each result; (0, None) where nobody knows
 MOST_OF_A_WINDOW = 1 << 16
-SAME_SHAPE = (LIKE_FIRST | NORMS | {"Cast", "CastLike", "ReverseSequence", "ScatterElements", "ScatterND", "Trilu", "MoE", "QMoE"})
+SAME_SHAPE = LIKE_FIRST | NORMS | {"Cast", "CastLike", "ReverseSequence", "ScatterElements", "ScatterND", "Trilu", "MoE", "QMoE"}
 #: Operators with the shapes of another.
-AS = {**dict.fromkeys(("FusedConv", "QLinearConv", "ConvInteger", "DeformConv"), "Conv"), **dict.fromkeys(("FusedGemm", "QGemm"), "Gemm"),
-      **dict.fromkeys(("MatMulInteger", "QLinearMatMul", "DynamicQuantizeMatMul", "MatMulIntegerToFloat", "GemmFastGelu"), "MatMul"),
-      **dict.fromkeys(("QLinearAdd", "QLinearMul", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BiasAdd"), "Add"), "QLinearConcat": "Concat",
-      "QLinearAveragePool": "AveragePool", "QLinearGlobalAveragePool": "GlobalAveragePool", "QLinearReduceMean": "ReduceMean"}
-
-
-class Refused(Exception):
-    """Inputs or attributes that do not fit. The reader adds the name of the operator."""
+AS = {one: like for like, words in {
+    "Conv": "FusedConv QLinearConv ConvInteger DeformConv", "Gemm": "FusedGemm QGemm",
+    "MatMul": "MatMulInteger QLinearMatMul DynamicQuantizeMatMul MatMulIntegerToFloat GemmFastGelu",
+    "Add": "QLinearAdd QLinearMul BitwiseAnd BitwiseOr BitwiseXor BiasAdd", "Concat": "QLinearConcat",
+    "AveragePool": "QLinearAveragePool", "GlobalAveragePool": "QLinearGlobalAveragePool",
+    "ReduceMean": "QLinearReduceMean"}.items() for one in words.split()}
 
 
 def numbers_in(inputs: Inputs, index: int, given: Given, name: str = "") -> Any:
     """Of an input or, in older files, an attribute; None: neither. Raises Unknown where its numbers are not known."""
     one = inputs[index] if index < len(inputs) else None
-    if one is not None and one.numbers is None:
+    if one is None:
+        return list(given[name]) if name in given else None
+    if one.numbers is None:
         raise Unknown
-    return list(given[name]) if one is None and name in given else None if one is None else one.numbers.ravel().tolist()
+    return one.numbers.ravel().tolist()
 
 
 def per_axis(given: Given, name: str, axes: int, least: int) -> List[int]:
@@ -69,9 +69,9 @@ def transposed_convolution(given: Given, x: Any, w: Any, *_: Any) -> Shape:
     strides, dilations = per_axis(given, "strides", axes, 1), per_axis(given, "dilations", axes, 1)
     pads, more = per_axis(given, "pads", 2 * axes, 0), per_axis(given, "output_padding", axes, 0)
     made = list(given.get("output_shape", ()))[-axes:] or [
-        (extent * strides[k] if same else (extent - 1) * strides[k] + dilations[k] * (w.shape[k + 2] - 1) + 1 + more[k] - pads[k] - pads[k + axes])
-        for k, extent in enumerate(x.shape[2:])
-    ]
+        extent * strides[k] if same
+        else (extent - 1) * strides[k] + dilations[k] * (w.shape[k + 2] - 1) + 1 + more[k] - pads[k] - pads[k + axes]
+        for k, extent in enumerate(x.shape[2:])]
     return (x.shape[0], w.shape[1] * given.get("group", 1), *made)
 
 
@@ -80,7 +80,7 @@ def reduced(given: Given, x: Any, *more: Any) -> Shape:
     if not axes and given.get("noop_with_empty_axes"):
         return x.shape  # type: ignore[no-any-return]
     gone = axes_in(axes or range(len(x.shape)), x.shape)
-    return tuple(1 if k in gone else extent for k, extent in enumerate(x.shape) if k not in gone or given.get("keepdims", 1))
+    return tuple(1 if k in gone else one for k, one in enumerate(x.shape) if k not in gone or given.get("keepdims", 1))
 
 
 def padded(given: Given, x: Any, *more: Any) -> Shape:
@@ -119,16 +119,18 @@ def of_queries(given: Given, q: Any, k: Any = None, v: Any = None, *_: Any) -> S
     if len(q.shape) == 4:
         return (*q.shape[:3], v.shape[3])
     if k is None:
-        return (*q.shape[:2], q.shape[2] * q.shape[4] if len(q.shape) == 5 else q.shape[2] // (heads + 2 * kv_heads) * heads)
-    return (*q.shape[:2], q.shape[2] if v is None else heads * v.shape[3] if len(v.shape) == 4 else v.shape[2] // kv_heads * heads)
+        width = q.shape[2] * q.shape[4] if len(q.shape) == 5 else q.shape[2] // (heads + 2 * kv_heads) * heads
+    else:
+        width = q.shape[2] if v is None else heads * (v.shape[3] if len(v.shape) == 4 else v.shape[2] // kv_heads)
+    return (*q.shape[:2], width)
 
 
-def parts(given: Given, x: Any, number: int) -> List[Any]:
-    """Of Split into equal parts, of which the last may be smaller."""
+def split(given: Given, x: Any, number: int) -> List[Any]:
+    """Into equal parts, of which the last may be smaller."""
     axis = axes_in([given.get("axis", 0)], x.shape)[0]
     each = -(-x.shape[axis] // number)
     sizes = [max(0, min(each, x.shape[axis] - k * each)) for k in range(number)]
-    return [(x.type, (*x.shape[:axis], size, *x.shape[axis + 1 :])) for size in sizes]
+    return [(x.type, (*x.shape[:axis], size, *x.shape[axis + 1:])) for size in sizes]
 
 
 def einsum(given: Given, *data: Any) -> Shape:
@@ -136,22 +138,23 @@ def einsum(given: Given, *data: Any) -> Shape:
     return tuple(extents[letter] for letter in result)
 
 
-RULES: Dict[str, Callable[..., Any]] = {
-    "Einsum": einsum, "Conv": lambda given, x, w, *_: (x.shape[0], w.shape[0], *slid(given, x.shape[2:], w.shape[2:])),
-    "ConvTranspose": transposed_convolution, "Pad": padded, "Resize": resized, "Upsample": resized, "FusedMatMul": fused_product,
-    **dict.fromkeys(("AveragePool", "MaxPool", "LpPool"),
-                    lambda given, x, *_: (*x.shape[:2], *slid(given, x.shape[2:], per_axis(given, "kernel_shape", len(x.shape) - 2, 1)))),
-    **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"), lambda given, x, *_: (*x.shape[:2], *[1] * (len(x.shape) - 2))),
-    **dict.fromkeys(REDUCTIONS, reduced), **dict.fromkeys(SAME_SHAPE, lambda given, x, *_: x.shape),
-    **dict.fromkeys(("MatMulNBits", "MatMulBnb4", "MatMulFpQ4"), lambda given, x, *_: (*x.shape[:-1], given["N"])),
-    **dict.fromkeys(("ReorderInput", "ReorderOutput"), lambda given, x, *_: (x.shape[0], given.get("channels", x.shape[1]), *x.shape[2:])),
+#: By the words of a key, operators with one rule.
+RULES: Dict[str, Callable[..., Any]] = {one: rule for words, rule in {
+    "Einsum": einsum, "ConvTranspose": transposed_convolution, "Pad": padded, "Resize Upsample": resized,
+    "FusedMatMul": fused_product, "Attention MultiHeadAttention GroupQueryAttention": of_queries,
+    " ".join(REDUCTIONS): reduced, " ".join(SAME_SHAPE): lambda given, x, *_: x.shape,
+    "Conv": lambda given, x, w, *_: (x.shape[0], w.shape[0], *slid(given, x.shape[2:], w.shape[2:])),
+    "AveragePool MaxPool LpPool": lambda given, x, *_: (
+        *x.shape[:2], *slid(given, x.shape[2:], per_axis(given, "kernel_shape", len(x.shape) - 2, 1))),
+    "GlobalAveragePool GlobalMaxPool GlobalLpPool": lambda given, x, *_: (*x.shape[:2], *[1] * (len(x.shape) - 2)),
+    "MatMulNBits MatMulBnb4 MatMulFpQ4": lambda given, x, *_: (*x.shape[:-1], given["N"]),
+    "ReorderInput ReorderOutput": lambda given, x, *_: (x.shape[0], given.get("channels", x.shape[1]), *x.shape[2:]),
     "DynamicQuantizeLSTM": lambda given, x, w, *_: (x.shape[0], w.shape[0], x.shape[1], given["hidden_size"]),
     "GatherBlockQuantized": lambda given, table, places, *_: (*places.shape, table.shape[-1]),
     "EmbedLayerNormalization": lambda given, places, _, table, *__: (*places.shape, table.shape[-1]),
-    **dict.fromkeys(("com.microsoft.Attention", "QAttention"),
-                    lambda given, x, w, *_: (*x.shape[:2], list(given.get("qkv_hidden_sizes", [w.shape[1] // 3]))[-1])),
-    **dict.fromkeys(("Attention", "MultiHeadAttention", "GroupQueryAttention"), of_queries)
-}
+    "com.microsoft.Attention QAttention": lambda given, x, w, *_: (
+        *x.shape[:2], list(given.get("qkv_hidden_sizes", [w.shape[1] // 3]))[-1])
+}.items() for one in words.split()}
 
 
 class Shapes:
@@ -165,19 +168,18 @@ class Shapes:
         data: Inputs = [inputs[k] for k in DATA_INPUTS.get(operation, range(len(inputs))) if k < len(inputs)]
         first = data[0] if data else None
         is_old = operation in JOINED and given.get("broadcast") and versions.get("", 99) < 7
-        rule = (RULES["Abs" if is_old else AS.get(operation, operation)] if is_old or AS.get(operation, operation) in RULES else None)
+        rule = RULES.get("Abs" if is_old else AS.get(operation, operation))
         if rule is not None:
             try:
                 type_of = INT32 if operation.endswith("Integer") else first.type  # type: ignore[union-attr]
                 found = (given.get("to", 0) or type_of, rule(given, *data))
             except (Unknown, AttributeError, IndexError, KeyError, TypeError, ValueError, ZeroDivisionError):
                 found = (0, None)
-            like_all = is_old or operation in SAME_SHAPE or operation == "Split"
-            return [found] + [found if like_all else (0, None)] * (len(node.output) - 1)
+            return [found] + [found if is_old or operation in SAME_SHAPE else (0, None)] * (len(node.output) - 1)
         if operation == "Split" and "num_outputs" in given and first is not None and first.is_known and len(data) == 1:
-            return parts(given, first, len(node.output))
+            return split(given, first, len(node.output))
         if operation in AS:
-            made = helper.make_node(AS[operation], list(node.input)[: len(data)], list(node.output))
+            made = helper.make_node(AS[operation], list(node.input)[:len(data)], list(node.output))
             made.attribute.extend(a for a in node.attribute if a.name in ("axis", "transA", "transB"))
             node, inputs, versions = made, data, {"": 13}
         listed = [one is not None and one.numbers is not None and one.numbers.size <= 1024 for one in inputs]
@@ -199,7 +201,7 @@ def ask(node: Any, inputs: Inputs, listed: Sequence[bool], versions: Dict[str, i
             graph.initializer.append(numpy_helper.from_array(one.numbers, name))
         elif one is not None:
             graph.input.append(helper.make_tensor_value_info(name, one.type or 1, one.shape))
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid(domain, version) for domain, version in versions.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid(*one) for one in versions.items()])
     try:
         inferred = shape_inference.infer_shapes(model, strict_mode=True)
     except Exception as error:  # of a type that differs with the version
@@ -207,8 +209,11 @@ def ask(node: Any, inputs: Inputs, listed: Sequence[bool], versions: Dict[str, i
         reason = next((line[:200] for line in reversed(lines) if line), "onnx refuses it")
         raise Refused(f"of {' and '.join(text(one.shape) for one in inputs if one is not None)}: {reason}") from None
     found = {one.name: one.type.tensor_type for one in inferred.graph.value_info if one.type.HasField("tensor_type")}
-    return [((found[name].elem_type, shape_in(found[name], lambda dim: dim.dim_value if dim.dim_value > 0 or dim.HasField("dim_value") else None))
-             if name in found else (0, None)) for name in outputs]
+
+    def extent(dim: Any) -> Optional[int]:
+        return dim.dim_value if dim.dim_value > 0 or dim.HasField("dim_value") else None
+
+    return [(found[name].elem_type, shape_in(found[name], extent)) if name in found else (0, None) for name in outputs]
 
 
 def shape_in(tensor: Any, extent: Callable[[Any], Optional[int]]) -> Shape:

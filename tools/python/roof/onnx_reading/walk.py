@@ -2,20 +2,21 @@
 
 from collections import ChainMap
 from dataclasses import replace
-from typing import Any, Callable, Dict, List, MutableMapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, MutableMapping, Optional, Sequence, Set, Tuple
 
 import numpy as np
 from onnx import helper, numpy_helper
 
 from roof.errors import InputError
 from roof.onnx_reading.folding import MOST_NUMBERS, TYPES, numbers_of
-from roof.onnx_reading.nodes import (Versions, agreed, attributes_of, ends_itself, needed, truth, versions_of,
-                                     with_attributes)
-from roof.onnx_reading.operators import (COUNTED_INPUTS, KNOWN, MOVES, PACKED, PRODUCTS, RECURRENT, VIEWS, Given, Operator, count)
-from roof.onnx_reading.shapes import Refused, Shapes, shape_in
-from roof.onnx_reading.values import BOOL, BYTES, FLOATS, INT32, INT64, NARROW, Shape, Unknown, Value, text
+from roof.onnx_reading.operators import COUNTED_INPUTS, KNOWN, MOVES, PACKED, PRODUCTS, RECURRENT, VIEWS, Operator, count
+from roof.onnx_reading.shapes import Shapes, shape_in
+from roof.onnx_reading.values import (BOOL, BYTES, FLOATS, INT32, INT64, NARROW, Given, Refused, Shape, Unknown, Value,
+                                      attributes_of, ends_itself, needed, text, versions_of, with_attributes)
 
 Scope = MutableMapping[str, Value]
+Versions = Dict[str, int]
+Inputs = Sequence[Optional[Value]]
 MOST_OPERATORS = 100_000  #: that are walked, with those of every call and of every iteration that is walked
 MOST_COMPUTED = 1 << 22  #: numbers of all lists
 MOST_ONE_BY_ONE = 10_000  #: operators in all iterations of a loop that are walked one by one
@@ -34,6 +35,7 @@ class Walk:
         self._shapes, self._read = Shapes(), set()  # type: Shapes, Set[str]
         self._walked = self._computed = self._depth = 0
 
+    # ------------------------------------------------------------------------------------------------ values
     def value(self, shape: Shape, type_of: Any, **more: Any) -> Value:
         type_of = type_of if isinstance(type_of, int) else 0
         size = self._float_bytes if type_of in (0, *FLOATS) else float(BYTES.get(type_of, 4))
@@ -41,8 +43,7 @@ class Walk:
 
     def initializers(self, graph: Any) -> Dict[str, Value]:
         made = {one.name: self._constant(one, one.name) for one in graph.initializer}
-        for one in graph.sparse_initializer:
-            made[one.values.name] = self._sparse(one, one.values.name)
+        made.update((one.values.name, self._sparse(one, one.values.name)) for one in graph.sparse_initializer)
         return made
 
     def _sparse(self, tensor: Any, name: str) -> Value:
@@ -52,7 +53,8 @@ class Walk:
     def _constant(self, tensor: Any, name: str) -> Value:
         made = self.value(tuple(tensor.dims), tensor.data_type, origin=name, is_constant=True)
         most = 1024 if tensor.data_type in FLOATS else MOST_NUMBERS
-        if (tensor.data_type in TYPES and made.numel() <= most and tensor.data_location != tensor.EXTERNAL and self._can_compute(made.numel())):
+        if (tensor.data_type in TYPES and made.numel() <= most and tensor.data_location != tensor.EXTERNAL
+                and self._can_compute(made.numel())):
             try:
                 made.numbers = numpy_helper.to_array(tensor)
             except (ArithmeticError, KeyError, TypeError, ValueError):
@@ -63,19 +65,20 @@ class Walk:
         self._computed += numbers
         return self._computed <= MOST_COMPUTED
 
-    # ------------------------------------------------------------------------------------------------ graphs
+    # ------------------------------------------------------------------------------------------------ operators
     def graph(self, graph: Any, outputs: Sequence[str], scope: Scope, versions: Versions, prefix: str = "",
-              passed: Optional[Dict[str, Any]] = None) -> List[Value]:
+              passed: Optional[Given] = None) -> List[Value]:
         """Walks a graph, or the body of a function with the attributes that were passed to it. Returns its outputs."""
         self._depth += 1
         if self._depth > MOST_DEPTH:
             raise InputError(f"has more than {MOST_DEPTH} graphs within one another, or a function that calls itself")
-        told = {one.name: one.type.tensor_type for one in [*getattr(graph, "value_info", ()), *graph.output] if not isinstance(one, str)}
+        told = {one.name: one.type.tensor_type for one in [*getattr(graph, "value_info", ()), *graph.output]
+                if not isinstance(one, str)}
         for node in needed(graph.node, outputs):
             self._walked += 1
             if self._walked > MOST_OPERATORS:
                 raise InputError(f"has more than {MOST_OPERATORS:,} operators, with those of its functions and loops")
-            self._node(with_attributes(node, passed), scope, versions, told, prefix)
+            self._node(with_attributes(node, passed or {}), scope, versions, told, prefix)
         self._depth -= 1
         return [scope.get(name) or Value() for name in outputs]
 
@@ -95,8 +98,13 @@ class Walk:
             elif operation == "Constant":
                 results = [self._constant_of(node)]
             elif operation in ("If", "Loop", "Scan"):
+                def body(name: str, given: Inputs) -> Tuple[List[Value], List[Operator]]:
+                    return self._body(graphs[name], given, scope, versions, made.name + "/")
+
                 graphs = {a.name: a.g for a in node.attribute if a.HasField("g")}
-                results = getattr(self, "_" + operation.lower())(made, node, graphs, inputs, scope, versions)
+                if operation == "Scan" and versions.get("", 9) < 9:
+                    graphs = {}  # it had another form
+                results = getattr(self, "_" + operation.lower())(made, node, graphs, inputs, body)
             else:
                 results = self._operator(made, operation, node, inputs, versions, told)
         except Refused as refused:
@@ -112,14 +120,16 @@ class Walk:
             if a.name == "sparse_value":
                 return self._sparse(a.sparse_tensor, node.output[0])
             if a.name in ("value_int", "value_ints", "value_float", "value_floats"):
-                numbers = np.array(helper.get_attribute_value(a), np.int64 if "int" in a.name else np.float32)
-                return self.value(numbers.shape, INT64 if "int" in a.name else 1, numbers=numbers, is_constant=True, origin=node.output[0])
+                kind, type_of = (np.int64, INT64) if "int" in a.name else (np.float32, 1)
+                numbers = np.array(helper.get_attribute_value(a), kind)
+                return self.value(numbers.shape, type_of, numbers=numbers, is_constant=True, origin=node.output[0])
         return Value(is_constant=True, is_data=False)
 
-    def _operator(self, made: Operator, operation: str, node: Any, inputs: List[Optional[Value]], versions: Versions,
+    def _operator(self, made: Operator, operation: str, node: Any, inputs: Inputs, versions: Versions,
                   told: Dict[str, Any]) -> List[Value]:
         given = attributes_of(node)
-        said = [self.value(shape_in(told[one], self._extent), told[one].elem_type) if one in told else Value() for one in node.output]
+        said = [self.value(shape_in(told[one], self._extent), told[one].elem_type) if one in told else Value()
+                for one in node.output]
         try:
             found = self._shapes.of(node, operation, given, inputs, versions)
         except Refused:
@@ -145,17 +155,16 @@ class Walk:
             if numbers is not None:
                 results[0].shape = numbers.shape
                 results[0].numbers = numbers if self._can_compute(numbers.size) else None
-        self._mark(operation, given, inputs, data, results)
+        self._mark(operation, given, [one for one in inputs if one is not None], data, results)
         self._count(made, operation, given, data, results)
         return results
 
-    def _mark(self, operation: str, given: Given, inputs: Sequence[Optional[Value]], data: Sequence[Optional[Value]],
-              results: Sequence[Value]) -> None:
+    def _mark(self, operation: str, given: Given, present: List[Value], data: Inputs, results: Sequence[Value]) -> None:
         """What the results take over from the operands."""
-        present = [one for one in inputs if one is not None]
         is_constant = bool(present) and all(one.is_constant for one in present)
         source = next((one for one in present if one.is_constant and one.origin), Value())
-        trains = not is_constant and any(one.is_constant and one.is_data and one.is_known and one.numel() > 1 for one in data if one is not None)
+        trains = not is_constant and any(one.is_constant and one.is_data and one.is_known and one.numel() > 1
+                                         for one in data if one is not None)
         first = next((one for one in present if one.axes), Value())
         for result in results:
             result.is_constant, result.needs_gradient = is_constant, trains or any(one.needs_gradient for one in present)
@@ -171,24 +180,7 @@ class Walk:
         if operation in RECURRENT and first.axes and not given.get("layout"):
             self.batch_axis = first.axes[1]
 
-    def _fresh_parameters(self, operation: str, given: Given, data: Sequence[Optional[Value]]) -> int:
-        """Values of constants that no operator before has read, without factors of quantization and running means."""
-        fresh = 0
-        for index, one in enumerate(data[:3] if operation == "BatchNormalization" else data):
-            if one is None or not one.is_constant or not one.is_known or one.origin in self._read:
-                continue
-            if any(other is not None and other.is_scale for other in data) or not (one.is_data or operation in PRODUCTS):
-                continue
-            values = (given.get("K", 0) * given.get("N", 0) if operation in PACKED and index == 1 else one.numel() if one.stored is None
-                      else one.stored)
-            if values > 1 or one.stored is not None:
-                self._read.update([one.origin] * bool(one.origin))
-                self.stored += one.size * (one.numel() if one.stored is None else one.stored)
-                fresh += values
-        self.parameters += fresh
-        return fresh
-
-    def _count(self, made: Operator, operation: str, given: Given, data: Sequence[Optional[Value]], results: List[Value]) -> None:
+    def _count(self, made: Operator, operation: str, given: Given, data: Inputs, results: List[Value]) -> None:
         """Appends the operator, unless it computes on constants or lists alone, or makes a view."""
         first = data[0] if data else None
         gathers = operation.startswith("Gather") and first is not None and first.is_constant and first.is_data
@@ -198,7 +190,19 @@ class Walk:
         if operation in VIEWS or operation in ("Shape", "Size"):
             return
         made.output = results[0].shape if results[0].is_known else ()
-        made.parameters = self._fresh_parameters(operation, given, data)
+        # Values of constants that no operator before has read, without factors of quantization and running means.
+        scales = sum(one is not None and one.is_scale for one in data)
+        for index, one in enumerate(data[:3] if operation == "BatchNormalization" else data):
+            if (one is None or not one.is_constant or not one.is_known or one.origin in self._read or scales
+                    or not (one.is_data or operation in PRODUCTS)):
+                continue
+            packed = given.get("K", 0) * given.get("N", 0) if operation in PACKED and index == 1 else None
+            kept = one.numel() if one.stored is None else one.stored
+            if one.stored is not None or (kept if packed is None else packed) > 1:
+                self._read.update([one.origin] * bool(one.origin))
+                self.stored += one.size * kept
+                made.parameters += kept if packed is None else packed
+        self.parameters += made.parameters
         try:
             count(made, operation if operation in KNOWN else "Identity", given, data, results)
         except (Unknown, AttributeError, IndexError, KeyError, TypeError, ZeroDivisionError):
@@ -208,79 +212,89 @@ class Walk:
         self.operators.append(made)
 
     # ------------------------------------------------------------------------------------------------ graphs within
-    def _body(self, graph: Any, inputs: Sequence[Value], scope: Scope, versions: Versions, prefix: str) -> Tuple[List[Value], List[Operator]]:
+    def _body(self, graph: Any, inputs: Inputs, scope: Scope, versions: Versions, prefix: str) -> Tuple[List[Value], List[Operator]]:
         """The outputs and the operators of a body that is walked once."""
         before, self.operators = self.operators, []
         inner: Scope = ChainMap(self.initializers(graph), scope)
-        inner.update((one.name, value) for one, value in zip(graph.input, inputs))
-        outputs = self.graph(graph, [one.name for one in graph.output], inner, versions, prefix + "/")
+        inner.update((one.name, value) for one, value in zip(graph.input, inputs))  # type: ignore[misc]
+        outputs = self.graph(graph, [one.name for one in graph.output], inner, versions, prefix)
         walked, self.operators = self.operators, before
         return outputs, walked
 
-    def _if(self, made: Operator, _: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], scope: Scope, versions: Versions) -> List[Value]:
-        runs = truth(inputs[0] if inputs else None)
+    def _if(self, made: Operator, _: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], body: Any) -> List[Value]:
+        runs = inputs[0].number() if inputs and inputs[0] else None
         names = ["then_branch", "else_branch"] if runs is None else ["then_branch" if runs else "else_branch"]
         if not all(name in graphs for name in names):
             raise Refused("lacks a branch")
-        walked = [self._body(graphs[name], [], scope, versions, made.name) for name in names]
+        walked = [body(name, []) for name in names]
         flops = [sum(one.forward.flops for one in operators) for _, operators in walked]
         if len(set(flops)) > 1:
             made.unknown = "which branch runs is unknown; counted is that of fewer FLOPs"
             self.operators.append(made)
         outputs, chosen = walked[flops.index(min(flops))]
         self.operators += chosen
-        return outputs if len(walked) == 1 else [agreed(*pair) for pair in zip(walked[0][0], walked[1][0])]
+        return outputs if len(walked) == 1 else [one.agreed(other) for one, other in zip(walked[0][0], walked[1][0])]
 
-    def _loop(self, made: Operator, _: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], scope: Scope, versions: Versions) -> List[Value]:
+    def _loop(self, made: Operator, _: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], body: Any) -> List[Value]:
         if "body" not in graphs or len(inputs) < 2:
             raise Refused("has no body")
-        limit, states = inputs[0], [one or Value() for one in inputs[2:]]
-        trips = (None if limit is None or limit.numbers is None or limit.numbers.size != 1 else max(0, int(limit.numbers.ravel()[0])))
-        begins = True if inputs[1] is None else truth(inputs[1])
+        limit, begin, states = inputs[0], inputs[1], [one or Value() for one in inputs[2:]]
+        number = limit.number() if limit is not None else None
+        begins = True if begin is None else begin.number()
         most, computes_end = MOST_ONE_BY_ONE // max(1, len(graphs["body"].node)), ends_itself(graphs["body"])
-        trips = 0 if begins is False else 2**63 if begins and limit is None and computes_end else trips if begins else None
+        trips = None if number is None else max(0, int(number))
+        if begins is None:
+            trips = None
+        elif not begins:
+            trips = 0
+        elif limit is None and computes_end:
+            trips = 2**63
         one_by_one = trips is not None and (trips <= most or computes_end)
         total: Dict[str, Operator] = {}
         done = 0
         while True:
-            number, going = (self.value((), INT64, numbers=np.array(done) if one_by_one else None), self.value((), BOOL, numbers=np.array(True)))
-            outputs, walked = self._body(graphs["body"], [number, going, *states], scope, versions, made.name)
-            goes_on, after, scans = (truth(outputs[0] if outputs else None), outputs[1 : len(states) + 1], outputs[len(states) + 1 :])
+            counter = self.value((), INT64, numbers=np.array(done) if one_by_one else None)
+            outputs, walked = body("body", [counter, self.value((), BOOL, numbers=np.array(True)), *states])
+            goes_on, after = outputs[0].number() if outputs else None, outputs[1:len(states) + 1]
             is_same = [one.shape for one in states] == [one.shape for one in after]
-            states = (states if trips == 0 else after if goes_on is not None and (one_by_one or is_same) else [agreed(*pair) for pair in zip(states, after)])
-            repeats = (trips if not one_by_one and goes_on and is_same and trips is not None else 0 if trips in (0, None) else 1)
+            if trips != 0:
+                states = (after if goes_on is not None and (one_by_one or is_same)
+                          else [one.agreed(other) for one, other in zip(states, after)])
+            repeats = (trips if not one_by_one and goes_on and is_same and trips is not None
+                       else 0 if trips in (0, None) else 1)
             done = done + repeats
             for one in walked:
                 one = one if repeats == 1 else one.times(repeats)
                 total[one.name] = total[one.name].__iadd__(one) if one.name in total else one
-            if goes_on is None and trips != 0 or done != trips and not one_by_one or goes_on and most < done < (trips or 0):
+            if (goes_on is None and trips != 0 or done != trips and not one_by_one
+                    or goes_on and most < done < (trips or 0)):
                 made.unknown = ITERATIONS
                 self.operators.append(made)
-            if made.unknown or goes_on is False or done >= (trips or 0):
+            if made.unknown or goes_on is not None and not goes_on or done >= (trips or 0):
                 break
         self.operators += total.values()
-        scanned = [one if one.shape is None else replace(one, shape=(None if made.unknown else done, *one.shape), numbers=None) for one in scans]
+        length, scans = None if made.unknown else done, outputs[1 + len(after):]
+        scanned = [one if one.shape is None else replace(one, shape=(length, *one.shape), numbers=None) for one in scans]
         return [replace(one, is_constant=False) for one in [*states, *scanned]]
 
-    def _scan(self, made: Operator, node: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], scope: Scope,
-              versions: Versions) -> List[Value]:
+    def _scan(self, made: Operator, node: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], body: Any) -> List[Value]:
         given, present = attributes_of(node), [one or Value() for one in inputs]
         number = given.get("num_scan_inputs", 0)
-        if "body" not in graphs or not 1 <= number <= len(present) or versions.get("", 9) < 9:
+        if "body" not in graphs or not 1 <= number <= len(present):
             raise Refused("has no body, or nothing that it scans")
         states, scanned, trips = present[:-number], [], None
         for one, axis in zip(present[-number:], given.get("scan_input_axes", [0] * number)):
             if one.shape is not None and -len(one.shape) <= axis < len(one.shape):
                 trips, axis = one.shape[axis], axis % len(one.shape)
-                one = replace(one, numbers=None, shape=one.shape[:axis] + one.shape[axis + 1 :])
+                one = replace(one, numbers=None, shape=one.shape[:axis] + one.shape[axis + 1:])
             scanned.append(one)
-        outputs, walked = self._body(graphs["body"], [*states, *scanned], scope, versions, made.name)
-        after, rows = outputs[: len(states)], outputs[len(states) :]
+        outputs, walked = body("body", [*states, *scanned])
+        after, rows = outputs[:len(states)], outputs[len(states):]
         if trips is None or [one.shape for one in after] != [one.shape for one in states]:
             trips, made.unknown = None, ITERATIONS
             walked.append(made)
         self.operators += [one if trips is None else one.times(trips) for one in walked]
-        for k, axis in enumerate(given.get("scan_output_axes", [0] * len(rows))[: len(rows)]):
+        for k, axis in enumerate(given.get("scan_output_axes", [0] * len(rows))[:len(rows)]):
             if rows[k].shape is not None:
                 axis = axis if axis >= 0 else axis + len(rows[k].shape) + 1
                 rows[k] = replace(rows[k], shape=(*rows[k].shape[:axis], trips, *rows[k].shape[axis:]))
