@@ -1,9 +1,10 @@
 """Marks when each module of a model begins and ends, forward and backward.
 
-Forward: a function around that of the module. Time inside a module and outside its children is the module's own. Backward: hooks of the autograd
-nodes that made what enters and leaves a module, because hooks of modules' backward passes do not bear operators in place; the engine runs nodes in
-the reverse order of their making, so the nodes between two hooks are of one module. The optimiser: its own global hooks. Within what torch.compile
-made: compiled.py. The first steps are also counted, operator by operator, which slows them; they are not timed if there are more."""
+Forward: a function around that of the module. Time inside a module and outside its children is the module's own. Backward: hooks
+of the autograd nodes that made what enters and leaves a module, because hooks of modules' backward passes do not bear operators
+in place; the engine runs nodes in the reverse order of their making, so the nodes between two hooks are of one module. The
+optimiser: its own global hooks. Within what torch.compile made: compiled.py. The first steps are also counted, operator by
+operator, which slows them; they are not timed if there are more."""
 
 from functools import partial, wraps
 from time import perf_counter
@@ -11,7 +12,8 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple
 
 from roof.compiled import Kernel, Watch
 from roof.host import Counts, counts
-from roof.steps import (BACKWARD, BEFORE_MODEL, BEFORE_OPTIMIZER, FORWARD, LOSS, OPTIMIZER, UPDATE, Key, Step, cycles_of, steps_of)
+from roof.steps import (BACKWARD, BEFORE_MODEL, BEFORE_OPTIMIZER, FORWARD, LOSS, OPTIMIZER, UPDATE, Key, Step, cycles_of,
+                        steps_of)
 from roof.work import Work, tensors_in, work_of
 
 COMPILED = "_orig_mod"  #: the child of a module that torch.compile returned
@@ -19,36 +21,46 @@ COUNTED_STEPS = 2  #: an optimiser makes its state in the first
 CONTAINERS = ("Sequential", "ModuleList", "ModuleDict")  #: they only call what they hold
 COUNTED_PASSES = 4  #: at most, unless the optimiser asks for passes itself
 NO_LAYERS = (BEFORE_MODEL, BEFORE_OPTIMIZER, LOSS, OPTIMIZER)
+#: The kinds that roof's own networks have; other modules have their class's name.
+KINDS = {**{f"{name}{axes}d": kind for name, kind in (("Conv", "convolution"), ("BatchNorm", "batch_norm")) for axes in (1, 2, 3)},
+         "Linear": "linear", "NonDynamicallyQuantizableLinear": "linear", "ReLU": "relu", "MaxPool2d": "max_pool",
+         "AvgPool2d": "average_pool", "AdaptiveAvgPool2d": "average_pool", "Dropout": "dropout"}
+
+
+def dispatch_mode(run: Callable[[Any, Any, Dict[str, Any]], Any]) -> Any:
+    """A mode in which this runs the operators: func, args, kwargs."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Mode(TorchDispatchMode):  # type: ignore[misc]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return run(func, args, kwargs or {})
+
+    return Mode()
 
 
 def counting_mode(current: Callable[[], Optional[Key]]) -> Any:
-    """A dispatch mode with a dictionary `work` by key. `current` tells the key of the operator that runs; None is not counted."""
-    from torch.utils._python_dispatch import TorchDispatchMode
+    """A dispatch mode with a dictionary `work` by key. `current` tells the key of the operator that runs; None is not
+    counted."""
+    def run(func: Any, args: Any, kwargs: Dict[str, Any]) -> Any:
+        out = func(*args, **kwargs)
+        key = current()
+        if key is not None:
+            done = work_of(func, args, kwargs, out, key[0] == BACKWARD)
+            if key[0] == UPDATE:  # products of an optimizer are none of the model
+                done.contraction_flops = 0.0
+            mode.work.setdefault(key, Work()).__iadd__(done)
+        return out
 
-    class Counting(TorchDispatchMode):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.work: Dict[Key, Work] = {}
-
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            out = func(*args, **(kwargs or {}))
-            key = current()
-            if key is not None:
-                done = work_of(func, args, kwargs or {}, out, key[0] == BACKWARD)
-                if key[0] == UPDATE:  # products of an optimizer are none of the model
-                    done.contraction_flops = 0.0
-                self.work.setdefault(key, Work()).__iadd__(done)
-            return out
-
-    return Counting()
+    mode = dispatch_mode(run)
+    mode.work = {}
+    return mode
 
 
 class Recorder:
     """Records a model between `start()` and `stop()`. Only one may be active for a model."""
 
     def __init__(self, model: Any, clock: Any, counted: int = COUNTED_STEPS) -> None:
-        self.model = model
-        self.clock = clock
+        self.model, self.clock = model, clock
         self.work: Dict[Key, Work] = {}  #: of a step
         self.kernels: Dict[Key, List[Kernel]] = {}  #: of the parts that a compiler made
         self.optimizer_name = ""
@@ -58,7 +70,7 @@ class Recorder:
         self.watch: Optional[Watch] = None  #: of a compiled model
         self.remarks: List[str] = []
         self.host: Optional[Tuple[Counts, Counts]] = None  #: at the first beginning and the last end
-        self._to_count = counted
+        self.to_count = counted
         self.first_pass = 0.0  #: when it began, by perf_counter()
         self._shapes: Set[Any] = set()  #: of the inputs
         self._passes = self._updates = 0  #: that were counted
@@ -67,7 +79,7 @@ class Recorder:
         self._mine: Dict[int, bool] = {}
         self._root = ""
         self._stamps: List[Any] = []
-        self._keys: List[Optional[Key]] = []
+        self.keys: List[Optional[Key]] = []
         self._begins: List[int] = []
         self._counts: Dict[int, Dict[Key, Work]] = {}  #: by cycle
         self._untimed: Set[int] = set()
@@ -77,7 +89,7 @@ class Recorder:
         self._clear_marks()
 
     def _clear_marks(self) -> None:
-        for marks in (self._stamps, self._keys, self._begins, self._counts, self._untimed, self._ran, self._stack, self._nodes):
+        for marks in (self._stamps, self.keys, self._begins, self._counts, self._untimed, self._ran, self._stack, self._nodes):
             marks.clear()
         self._backward = self._updating = False
         self._compiled: Optional[Key] = None  #: the module whose kernel runs
@@ -90,13 +102,14 @@ class Recorder:
         self.host = (self.host or (now, now))[0], now
         for name, module in self.model.named_modules():
             inner = [part for part in name.split(".") if part != COMPILED]
-            layer = ".".join(inner) or getattr(module, COMPILED, module).__class__.__name__
-            self.kinds.setdefault(layer, kind_of(module))
+            kind = getattr(module, COMPILED, module).__class__.__name__
+            layer = ".".join(inner) or kind
+            self.kinds.setdefault(layer, KINDS.get(kind, kind))  # modules with children do their own work by functions
             if COMPILED in name.split("."):
                 continue  # hooks within what torch.compile makes would be compiled, too
             if getattr(module, "_compiled_call_impl", None) is not None:
-                raise RuntimeError(f"'{name or module.__class__.__name__}' was compiled in place by its compile(), within which nothing can be "
-                                   "marked: record torch.compile(model), or the model before it is compiled")
+                raise RuntimeError(f"'{name or module.__class__.__name__}' was compiled in place by its compile(), within which "
+                                   "nothing can be marked: record torch.compile(model), or the model before it is compiled")
             if module is self.model:
                 self._root = layer
             if hasattr(module, COMPILED) and self.watch is None:
@@ -129,21 +142,21 @@ class Recorder:
         if not self._begins:
             return [], 0
         times = self.clock.seconds(self._stamps)
-        steps, left_over = steps_of(cycles_of(times, self._keys, self._begins, self._untimed))
+        steps, left_over = steps_of(cycles_of(times, self.keys, self._begins, self._untimed))
         self._add_up(steps)
         self._clear_marks()
         return steps, left_over
 
     def _add_up(self, steps: List[Step]) -> None:
-        """The work of a step: the last one that was counted whole, or as many times the last counted pass as a step has passes."""
+        """The work of a step: the last one that was counted whole, or as many times the last counted pass as a step has
+        passes. That of the update: the last that was counted."""
         passes = sorted(step.passes for step in steps)
         usual = passes[len(passes) // 2] if passes else 1
         whole = [step for step in steps if all(cycle in self._counts for cycle in step.cycles)]
-        counts = list(self._counts.values())
         if whole:
             passed, factor = [self._counts[cycle] for cycle in whole[-1].cycles], usual / max(1, whole[-1].passes)
         else:
-            passed, factor = [one for one in counts if any(phase == FORWARD for phase, _ in one)][-1:], float(usual)
+            passed, factor = [one for one in self._counts.values() if any(phase == FORWARD for phase, _ in one)][-1:], float(usual)
         of_updates = [[self._counts[cycle] for cycle in step.cycles if cycle in self._counts] for step in steps]
         updated = [parts for parts in of_updates if any((UPDATE, OPTIMIZER) in part for part in parts)][-1:]
         if passed:
@@ -153,25 +166,27 @@ class Recorder:
                 if (key[0] == UPDATE) == is_update:
                     self.work[key] = self.work.get(key, Work()) + (work if is_update else work.times(factor))
         if passes and passes[-1] > 1:
-            self.remarks.append(f"a step has {usual} forward passes" + (f" ({passes[0]} to {passes[-1]})" if passes[0] != usual else "")
+            self.remarks.append(f"a step has {usual} forward passes"
+                                + (f" ({passes[0]} to {passes[-1]})" if passes[0] != usual else "")
                                 + ("" if whole and factor == 1 else f"; its work is {factor:g} times that of what was counted"))
         if len(self._shapes) > 1:
-            self.remarks.append(f"inputs had {len(self._shapes)} different shapes: FLOPs and bytes are those of the steps that were counted")
+            self.remarks.append(f"inputs had {len(self._shapes)} different shapes: FLOPs and bytes are those of the steps that "
+                                "were counted")
         if steps and self._ran:
             self._add_kernels(steps[-1])
 
     def _add_kernels(self, step: Step) -> None:
-        """Gives the work of the last step's kernels to their layers, in place of the work of the modules that were compiled."""
+        """Gives the work of the last step's kernels to their layers, in place of that of the modules that were compiled."""
         first = self._begins[step.cycles[0]]
-        end = self._begins[step.cycles[-1] + 1] if step.cycles[-1] + 1 < len(self._begins) else len(self._keys)
+        end = self._begins[step.cycles[-1] + 1] if step.cycles[-1] + 1 < len(self._begins) else len(self.keys)
         found: Dict[Key, Work] = {}
         of_module: Dict[Key, float] = {}
         self.kernels = {}
         for mark, module, kernel in self._ran:
             if first <= mark < end:
-                key = self._keys[mark]
+                key = self.keys[mark]
                 assert key is not None
-                found[key] = found.get(key, Work()) + kernel.work
+                found.setdefault(key, Work()).__iadd__(kernel.work)
                 of_module[module] = of_module.get(module, 0.0) + kernel.work.contraction_flops
                 self.kernels.setdefault(key, []).append(kernel)
         for module, flops in of_module.items():
@@ -184,27 +199,27 @@ class Recorder:
     # ------------------------------------------------------------------------------------------------ marks
     def _mark(self, key: Optional[Key]) -> None:
         self._stamps.append(self.clock.stamp())
-        self._keys.append(key)
+        self.keys.append(key)
 
-    def _key(self) -> Optional[Key]:
-        return self._keys[-1] if self._keys else None
+    def key(self) -> Optional[Key]:
+        return self.keys[-1] if self.keys else None
 
     def _begin_cycle(self) -> None:
         self._note_compilation()
         self._nodes.clear()
         self._backward = False
         self._begins.append(len(self._stamps))
-        self._count(self._updates < self._to_count and (self._updating or self._passes < COUNTED_PASSES))
+        self._count(self._updates < self.to_count and (self._updating or self._passes < COUNTED_PASSES))
 
     def _count(self, counts: bool) -> None:
         """Counts from here to the end of the cycle, or no longer."""
-        if self._mode is not None and not counts:
-            self._mode.__exit__(None, None, None)
-            self._mode = None
         if not counts:
+            if self._mode is not None:
+                self._mode.__exit__(None, None, None)
+                self._mode = None
             return
         if self._mode is None:
-            self._mode = counting_mode(self._key)
+            self._mode = counting_mode(self.key)
             self._mode.__enter__()
         cycle = len(self._begins) - 1
         self._mode.work = self._counts.setdefault(cycle, {})
@@ -216,12 +231,12 @@ class Recorder:
 
     def kernel_begins(self, kernel: Kernel) -> None:
         """A kernel of a compiled module, which belongs to one of the module's own."""
-        outer = self._key()
+        outer = self.key()
         if outer is None or outer[1] in NO_LAYERS or self._compiled is not None:
             return
         self._compiled = outer
         layer = kernel.layer if outer[1] == self._root else f"{outer[1]}.{kernel.layer}".rstrip(".")
-        self._ran.append((len(self._keys), outer, kernel))
+        self._ran.append((len(self.keys), outer, kernel))
         self._mark((outer[0], layer or outer[1]))
 
     def kernel_ends(self) -> None:
@@ -231,10 +246,10 @@ class Recorder:
 
     # ------------------------------------------------------------------------------------------------ forward and backward
     def _marked(self, run: Callable[..., Any], layer: str, is_root: bool) -> Callable[..., Any]:
-        """The forward pass of a module between its marks. It runs for every module of every step, so it looks up little; hooks of the module would
-        take longer."""
+        """The forward pass of a module between its marks. It runs for every module of every step, so it looks up little; hooks
+        of the module would take longer."""
         forward: Key = (FORWARD, layer)
-        stack, stamps, keys, stamp, own = self._stack, self._stamps, self._keys, self.clock.stamp, self._own
+        stack, stamps, keys, stamp, own = self._stack, self._stamps, self.keys, self.clock.stamp, self._own
         entry = (forward, self._node_hook((BACKWARD, layer)))
         before_model = self._node_hook((BACKWARD, BEFORE_MODEL))
         from torch.compiler import is_compiling
@@ -283,16 +298,15 @@ class Recorder:
                     node._register_hook_dict(owner)
             elif isinstance(value, (tuple, list)):
                 self._own(owner, value)
-            elif isinstance(value, dict):
-                self._own(owner, value.values())
-            elif hasattr(value, "__dataclass_fields__"):
-                self._own(owner, vars(value).values())
+            elif isinstance(value, dict) or hasattr(value, "__dataclass_fields__"):
+                self._own(owner, (value if isinstance(value, dict) else vars(value)).values())
 
     def _node_hook(self, key: Key) -> Any:
-        """A tensor whose hook marks a node. A node takes hooks of a tensor as they are; its own would be made anew in each step."""
+        """A tensor whose hook marks a node. A node takes hooks of a tensor as they are; its own would be made anew in each
+        step."""
         from torch import zeros
 
-        stamps, keys, stamp = self._stamps, self._keys, self.clock.stamp
+        stamps, keys, stamp = self._stamps, self.keys, self.clock.stamp
 
         def begins(_gradient: Any) -> None:
             if not self._backward:
@@ -307,19 +321,19 @@ class Recorder:
     def _backward_begins(self) -> None:
         from torch.autograd import Variable
 
-        self._backward = True
-        Variable._execution_engine.queue_callback(self._backward_ends)
+        def ends() -> None:
+            self._backward = False
+            self._nodes.clear()  # what a graph holds is freed when the program drops it, and not a step later
+            self._mark((UPDATE, OPTIMIZER if self._updating else BEFORE_OPTIMIZER))
 
-    def _backward_ends(self) -> None:
-        self._backward = False
-        self._nodes.clear()  # what a graph holds is freed when the program drops it, and not a step later
-        self._mark((UPDATE, OPTIMIZER if self._updating else BEFORE_OPTIMIZER))
+        self._backward = True
+        Variable._execution_engine.queue_callback(ends)
 
     # ------------------------------------------------------------------------------------------------ update
     def _owns(self, optimizer: Any) -> bool:
         if id(optimizer) not in self._mine:
             mine = {id(parameter) for parameter in self.model.parameters()}
-            self._mine[id(optimizer)] = any(id(parameter) in mine for group in optimizer.param_groups for parameter in group["params"])
+            self._mine[id(optimizer)] = any(id(one) in mine for group in optimizer.param_groups for one in group["params"])
         return self._mine[id(optimizer)]
 
     def _update_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -331,7 +345,7 @@ class Recorder:
             self._begin_cycle()
         if not self._begins:
             return
-        if self._updates < self._to_count:
+        if self._updates < self.to_count:
             self._count(True)
         names = dict.fromkeys([*filter(None, self.optimizer_name.split(", ")), optimizer.__class__.__name__])
         self.optimizer_name = ", ".join(names)
@@ -353,14 +367,11 @@ class Recorder:
 def bytes_of_update(optimizer: Any) -> float:
     """Each parameter and each state of its size read and written once, each gradient read once."""
     total = 0
-    for group in optimizer.param_groups:
-        for parameter in group["params"]:
-            if parameter.grad is None:
-                continue
-            size = parameter.numel() * parameter.element_size()
-            states = sum(state.numel() * state.element_size() for state in optimizer.state.get(parameter, {}).values() if hasattr(state, "numel")
-                         and state.numel() == parameter.numel() and parameter.numel() > 1)
-            total += 2 * size + parameter.grad.numel() * parameter.grad.element_size() + 2 * states
+    for parameter in (one for group in optimizer.param_groups for one in group["params"] if one.grad is not None):
+        states = [state for state in optimizer.state.get(parameter, {}).values()
+                  if hasattr(state, "numel") and state.numel() == parameter.numel() and parameter.numel() > 1]
+        total += 2 * sum(one.numel() * one.element_size() for one in [parameter, *states])
+        total += parameter.grad.numel() * parameter.grad.element_size()
     return float(total)
 
 
@@ -381,15 +392,3 @@ def precision_of(model: Any) -> str:
     if kind == "cuda" and parameter.dtype == torch.float32 and torch.backends.cuda.matmul.allow_tf32:
         return "tf32"
     return names.get(torch.float32 if parameter is None else parameter.dtype, "")
-
-
-#: The kinds that roof's own networks have; other modules have their class's name.
-KINDS = {"Conv1d": "convolution", "Conv2d": "convolution", "Conv3d": "convolution", "Linear": "linear", "NonDynamicallyQuantizableLinear": "linear",
-         "BatchNorm1d": "batch_norm", "BatchNorm2d": "batch_norm", "BatchNorm3d": "batch_norm", "ReLU": "relu", "MaxPool2d": "max_pool",
-         "AvgPool2d": "average_pool", "AdaptiveAvgPool2d": "average_pool", "Dropout": "dropout"}
-
-
-def kind_of(module: Any) -> str:
-    """Modules with children do their own work by functions."""
-    name = getattr(module, COMPILED, module).__class__.__name__
-    return KINDS.get(name, name)

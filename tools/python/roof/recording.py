@@ -152,7 +152,7 @@ def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any],
             recorder.stop()
     recorder.steps()
     recording = Recording(place, start_up=time.perf_counter() - began)
-    recorder._to_count = 0
+    recorder.to_count = 0
     plain: List[float] = []
     recorded: List[Step] = []
     losses: List[float] = []

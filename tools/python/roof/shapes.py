@@ -1,33 +1,28 @@
 """Runs a model on fake tensors, which have shapes and no memory, and counts its operators as `record` does (work.py).
 
-What a run tells besides: the parameters that the inputs reach, what autograd keeps for the backward pass, and the most that is alive at once. Tensors
-carry marks from operator to operator:
+What a run tells besides: the parameters that the inputs reach, what autograd keeps for the backward pass, and the most that is
+alive at once. Tensors carry marks from operator to operator:
 
-    LIVE    it depends on a parameter or a floating-point input. A product of others is a table of positions, no product of the model
+    LIVE    it depends on a parameter or a floating-point input. A product of others is a table of positions, no product of the
+            model
     KEPT    of a mask: the pairs of query and key that it keeps, of one head and sequence (attention.py)
     SHARE   of a parameter: bytes as stored over bytes as computed (quantized weights)
     CACHED  it was there before this step: a cache grows in place, so that only what is new moves"""
 
 import copy
 import weakref
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, Callable, Dict, Iterator, List, Set, Tuple
 
-from roof.recorder import Recorder
+from roof.recorder import Recorder, dispatch_mode
 from roof.steps import BACKWARD, FORWARD, LOSS
 from roof.work import KEPT, SHARE, Work, elementwise, is_view, moved, tensors_in, work_of
 
 LIVE, CACHED = "roof_live", "roof_cached"
 #: Part of a step: phase, layer, and the kind of its products; no kind for everything else that the layer does.
 Part = Tuple[str, str, str]
-
-
-class NoClock:
-    """Nothing is timed."""
-
-    def stamp(self) -> int:
-        return 0
 
 
 def mark(values: Any, name: str) -> None:
@@ -48,7 +43,8 @@ class Counted:
     work: Dict[Part, Work] = field(default_factory=dict)
     kinds: Dict[str, str] = field(default_factory=dict)  #: of layers
     outputs: Dict[str, List[int]] = field(default_factory=dict)  #: extents of the last product of a layer
-    parameters: Dict[str, int] = field(default_factory=dict)  #: of each layer that runs; a tensor that two layers share belongs to the first
+    #: Of each layer that runs; a tensor that two layers share belongs to the first.
+    parameters: Dict[str, int] = field(default_factory=dict)
     left_out: Dict[str, int] = field(default_factory=dict)  #: parameters that the inputs do not reach, by the part of the model
     stored: float = 0.0  #: parameters as stored
     inputs: float = 0.0
@@ -63,31 +59,25 @@ class Counts(Counted):
     """Counts the operators of a model while `mode` is entered."""
 
     def __init__(self, model: Any) -> None:
-        from torch.utils._python_dispatch import TorchDispatchMode
-
-        outer = self
-
-        class Mode(TorchDispatchMode):  # type: ignore[misc]
-            def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-                out = grouped_product(*args) if str(func) == "aten._grouped_mm.default" else func(*args, **(kwargs or {}))
-                if func.namespace != "prim":
-                    outer._count(func, args, kwargs or {}, out)
-                return out
-
-        self.mode = Mode()
-        self.recorder = Recorder(model, NoClock(), counted=0)
+        self.mode = dispatch_mode(self._run_one)
+        self.recorder = Recorder(model, SimpleNamespace(stamp=lambda: 0), counted=0)  # nothing is timed
         super().__init__(kinds=self.recorder.kinds)
         self._reached: Set[int] = set()
         self._own = storage_bytes([*model.parameters(), *model.buffers()])
         self._known: Set[int] = set(self._own)
-        self._saved: Dict[int, Any] = {}
         self._alive = self._most_alive = 0.0
+
+    def _run_one(self, func: Any, args: Any, kwargs: Dict[str, Any]) -> Any:
+        out = grouped_product(*args) if str(func) == "aten._grouped_mm.default" else func(*args, **kwargs)
+        if func.namespace != "prim":
+            self._count(func, args, kwargs, out)
+        return out
 
     def _count(self, func: Any, args: Any, kwargs: Dict[str, Any], out: Any) -> None:
         inputs, results = tensors_in([list(args), kwargs]), tensors_in(out)
         parameters = {id(tensor) for tensor in inputs if getattr(tensor, "_is_param", False)}
         self._reached |= parameters
-        key = self.recorder._key()
+        key = self.recorder.key()
         live = bool(parameters) or key is not None and key[0] == BACKWARD or any(hasattr(tensor, LIVE) for tensor in inputs)
         if live:
             mark(results, LIVE)
@@ -115,36 +105,21 @@ class Counts(Counted):
                 self.outputs[key[1]] = list(results[0].shape)
         elif work.contraction_flops:
             work = elementwise(work.flops, work.compulsory)
-        part = (*key, kind)
-        self.work[part] = self.work.get(part, Work()).__iadd__(work)
+        self.work.setdefault((*key, kind), Work()).__iadd__(work)
 
     def _allocate(self, results: List[Any]) -> None:
+        def release(address: int, size: int) -> None:
+            self._known.discard(address)
+            self._alive -= size
+
         for tensor in results:
             storage = tensor.untyped_storage()
             address, size = storage._cdata, storage.nbytes()
             if address not in self._known:
                 self._known.add(address)
                 self._alive += size
-                weakref.finalize(storage, self._release, address, size).atexit = False
+                weakref.finalize(storage, release, address, size).atexit = False
         self._most_alive = max(self._most_alive, self._alive)
-
-    def _release(self, address: int, size: int) -> None:
-        self._known.discard(address)
-        self._alive -= size
-
-    @contextmanager
-    def _keeping(self) -> Iterator[None]:
-        """Notes what autograd saves within."""
-        from torch.autograd.graph import saved_tensors_hooks
-
-        def pack(tensor: Any) -> Any:
-            storage = tensor.untyped_storage()
-            if storage._cdata not in self._own:
-                self._saved[storage._cdata] = storage
-            return tensor
-
-        with saved_tensors_hooks(pack, lambda tensor: tensor):
-            yield
 
     def run(self, prepare: Callable[[], Tuple[Callable[[], Any], Any]], trains: bool, keeps: bool) -> Any:
         """Returns the output of a forward pass of the model, whose parameters are fake, within their mode.
@@ -160,17 +135,30 @@ class Counts(Counted):
         known = storage_bytes(given)
         self._known.update(known)
         self._alive = self._most_alive = 0.0
-        undo = [parameter.register_post_accumulate_grad_hook(drop_gradient) for parameter in model.parameters() if parameter.requires_grad]
+        saved: Dict[int, Any] = {}  # what autograd saves
+
+        def pack(tensor: Any) -> Any:
+            storage = tensor.untyped_storage()
+            if storage._cdata not in self._own:
+                saved[storage._cdata] = storage
+            return tensor
+
+        saving = torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor) if keeps else nullcontext()
+        undo = [one.register_post_accumulate_grad_hook(drop_gradient) for one in model.parameters() if one.requires_grad]
         recorder.start()
         try:
-            with self.mode, torch.set_grad_enabled(keeps), self._keeping() if keeps else nullcontext():
+            with self.mode, torch.set_grad_enabled(keeps), saving:
                 out = call()
-                self.kept = float(sum(storage.nbytes() for address, storage in self._saved.items() if address not in known))
-                self._saved.clear()
+                self.kept = float(sum(storage.nbytes() for address, storage in saved.items() if address not in known))
+                saved.clear()
                 self.forward_working = max(0.0, self._most_alive - self.kept)
-                recorder._keys.append(None)
-                if keeps:
-                    self._add_loss(out, trains)
+                recorder.keys.append(None)
+                # The loss, as workloads/model/work.cpp has it, of scores of more than one axis.
+                scores = getattr(out, "logits", out)
+                if keeps and hasattr(scores, "element_size") and scores.is_floating_point() and scores.dim() > 1:
+                    flops, gradient = (5.0, scores.element_size()) if trains else (3.0, 0)
+                    self.work[(FORWARD, LOSS, "")] = elementwise(flops * scores.numel(), (4.0 + gradient) * scores.numel())
+                    self.kinds[LOSS] = "softmax_cross_entropy"
                 results = [tensor for tensor in floating_in(out) if tensor.requires_grad]
                 if trains and results:
                     torch.autograd.backward(results, [torch.ones_like(tensor) for tensor in results])
@@ -180,16 +168,8 @@ class Counts(Counted):
                 hook.remove()
         self.working = max(0.0, self._most_alive - self.kept)
         self.inputs = float(sum(storage_bytes(inputs).values()))
-        self._add_parameters(model, {key[1] for key in recorder._keys if key is not None})
+        self._add_parameters(model, {key[1] for key in recorder.keys if key is not None})
         return out
-
-    def _add_loss(self, out: Any, trains: bool) -> None:
-        """As workloads/model/work.cpp has it, of scores of more than one axis."""
-        scores = getattr(out, "logits", out)
-        if hasattr(scores, "element_size") and scores.is_floating_point() and scores.dim() > 1:
-            flops, gradient = (5.0, scores.element_size()) if trains else (3.0, 0)
-            self.work[(FORWARD, LOSS, "")] = elementwise(flops * scores.numel(), (4.0 + gradient) * scores.numel())
-            self.kinds[LOSS] = "softmax_cross_entropy"
 
     def _add_parameters(self, model: Any, ran: Set[str]) -> None:
         seen: Set[int] = set()

@@ -64,17 +64,6 @@ def slid(given: Given, extents: Any, kernel: Any) -> List[int]:
     return made
 
 
-def transposed_convolution(given: Given, x: Any, w: Any, *_: Any) -> Shape:
-    axes, same = len(x.shape) - 2, given.get("auto_pad", b"").startswith(b"SAME")
-    strides, dilations = per_axis(given, "strides", axes, 1), per_axis(given, "dilations", axes, 1)
-    pads, more = per_axis(given, "pads", 2 * axes, 0), per_axis(given, "output_padding", axes, 0)
-    made = list(given.get("output_shape", ()))[-axes:] or [
-        extent * strides[k] if same
-        else (extent - 1) * strides[k] + dilations[k] * (w.shape[k + 2] - 1) + 1 + more[k] - pads[k] - pads[k + axes]
-        for k, extent in enumerate(x.shape[2:])]
-    return (x.shape[0], w.shape[1] * given.get("group", 1), *made)
-
-
 def reduced(given: Given, x: Any, *more: Any) -> Shape:
     axes = numbers_in(more, 0, given, "axes") or []
     if not axes and given.get("noop_with_empty_axes"):
@@ -140,7 +129,7 @@ def einsum(given: Given, *data: Any) -> Shape:
 
 #: By the words of a key, operators with one rule.
 RULES: Dict[str, Callable[..., Any]] = {one: rule for words, rule in {
-    "Einsum": einsum, "ConvTranspose": transposed_convolution, "Pad": padded, "Resize Upsample": resized,
+    "Einsum": einsum, "Pad": padded, "Resize Upsample": resized,
     "FusedMatMul": fused_product, "Attention MultiHeadAttention GroupQueryAttention": of_queries,
     " ".join(REDUCTIONS): reduced, " ".join(SAME_SHAPE): lambda given, x, *_: x.shape,
     "Conv": lambda given, x, w, *_: (x.shape[0], w.shape[0], *slid(given, x.shape[2:], w.shape[2:])),
