@@ -1,6 +1,8 @@
-"""Attention for runs on shapes: one operator that reads queries, keys and values once, as fused kernels do, and knows how many pairs of query and key
-a mask keeps. transformers gets it as an implementation of attention, and of the masks, whose functions are evaluated for real."""
+"""Attention for runs on shapes: one operator that reads queries, keys and values once, as fused kernels do, and knows how many
+pairs of query and key a mask keeps. transformers gets it as an implementation of attention, and of the masks, whose functions are
+evaluated for real."""
 
+import sys
 from contextlib import contextmanager
 from functools import lru_cache
 from types import CellType, FunctionType
@@ -33,10 +35,7 @@ def operator() -> Any:
         ctx.save_for_backward(*inputs[:3], output)
         ctx.kept = inputs[3]
 
-    def gradients(ctx: Any, gradient: Any) -> Any:
-        return (*backward(gradient, *ctx.saved_tensors, ctx.kept), None)
-
-    forward.register_autograd(gradients, setup_context=keep)
+    forward.register_autograd(lambda ctx, gradient: (*backward(gradient, *ctx.saved_tensors, ctx.kept), None), setup_context=keep)
     return forward
 
 
@@ -65,10 +64,21 @@ def counted_mask(batch_size: int, q_length: int, kv_length: int, q_offset: int =
 
 
 def pairs_of(function: Any, queries: int, keys: int, q_offset: int, kv_offset: int) -> Optional[int]:
-    """Pairs that a function of transformers' masks keeps: (sequence, head, query, key) to a truth. None if it reads values of tensors."""
+    """Pairs that a function of transformers' masks keeps: (sequence, head, query, key) to a truth. None if it reads values of
+    tensors."""
     import torch
     from torch.utils._python_dispatch import _disable_current_modes
     from transformers.masking_utils import causal_mask_function
+
+    def with_zeros(value: Any) -> Any:  # a function whose fake tensors, such as lengths of padding, are zeros
+        if isinstance(value, torch.Tensor):
+            return torch.zeros(value.shape, dtype=value.dtype)
+        if isinstance(value, tuple):
+            return tuple(map(with_zeros, value))
+        if isinstance(value, FunctionType) and value.__closure__:
+            cells = tuple(CellType(with_zeros(cell.cell_contents)) for cell in value.__closure__)
+            return FunctionType(value.__code__, value.__globals__, value.__name__, value.__defaults__, cells)
+        return value
 
     if function is causal_mask_function:
         return pairs_kept(queries, keys, None, 0, q_offset - kv_offset)
@@ -87,25 +97,9 @@ def pairs_of(function: Any, queries: int, keys: int, q_offset: int, kv_offset: i
             return None
 
 
-def with_zeros(value: Any) -> Any:
-    """A function whose fake tensors, such as lengths of padding, are zeros."""
-    import torch
-
-    if isinstance(value, torch.Tensor):
-        return torch.zeros(value.shape, dtype=value.dtype)
-    if isinstance(value, tuple):
-        return tuple(map(with_zeros, value))
-    if isinstance(value, FunctionType) and value.__closure__:
-        cells = tuple(CellType(with_zeros(cell.cell_contents)) for cell in value.__closure__)
-        return FunctionType(value.__code__, value.__globals__, value.__name__, value.__defaults__, cells)
-    return value
-
-
 @contextmanager
 def within_transformers() -> Iterator[None]:
     """Lets models of transformers, where it is loaded, make masks that are counted, as long as this lasts."""
-    import sys
-
     if "transformers" not in sys.modules:
         yield
         return
@@ -116,7 +110,7 @@ def within_transformers() -> Iterator[None]:
     ALL_ATTENTION_FUNCTIONS.register(NAME, attend)
     masks.register(NAME, counted_mask)
     masks["sdpa"] = counted_mask
-    masking_utils.find_packed_sequence_indices = lambda position_ids: None  # sequences are whole; the positions have no values
+    masking_utils.find_packed_sequence_indices = lambda position_ids: None  # sequences are whole; positions have no values
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
 """From a config.json of transformers to a model on fake tensors and its inputs. No weights are read and none are made.
 
-Weights have the bytes in which a `quantization_config` stores them. What the inputs do not reach, such as the image part of a model that gets text
-alone, is left out and named."""
+Weights have the bytes in which a `quantization_config` stores them. What the inputs do not reach, such as the image part of a
+model that gets text alone, is left out and named."""
 
 import inspect
 import json
@@ -23,8 +23,9 @@ SAMPLES = 160000  #: of sound: 10 s at 16 kHz
 DTYPES = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions", "max_decoder_position_embeddings")
 #: The heads of transformers that are looked for where a config names no architecture, in this order.
-HEADS = ("MASKED_LM", "CAUSAL_LM", "IMAGE_TEXT_TO_TEXT", "IMAGE_CLASSIFICATION", "VIDEO_CLASSIFICATION", "CTC", "AUDIO_CLASSIFICATION",
-         "OBJECT_DETECTION")
+HEADS = """MASKED_LM CAUSAL_LM IMAGE_TEXT_TO_TEXT IMAGE_CLASSIFICATION VIDEO_CLASSIFICATION CTC AUDIO_CLASSIFICATION
+    OBJECT_DETECTION""".split()
+CACHES = ("past_key_values", "cache", "cache_params", "state", "mems")  #: what models call what the next token reads
 
 
 def read(file: Path) -> Dict[str, Any]:
@@ -45,7 +46,8 @@ def read(file: Path) -> Dict[str, Any]:
 
 @dataclass
 class Loaded:
-    """A model whose parameters are fake, within `mode`. `call`: keyword arguments of a forward pass. `tokens`: of a sequence; 0: none."""
+    """A model whose parameters are fake, within `mode`. `call`: keyword arguments of a forward pass. `tokens`: of a sequence;
+    0: none."""
 
     name: str
     mode: Any = field(default_factory=fake_mode)
@@ -66,14 +68,14 @@ def load(file: Path, batch: int, tokens: Optional[int], precision: str) -> Loade
     if int(transformers.__version__.split(".")[0]) < 5:
         raise InputError(f"transformers {transformers.__version__} is installed: an estimate needs 5.0 or newer")
     if precision not in DTYPES:
-        raise InputError(f"precision {precision}: a model of PyTorch computes in {', '.join(DTYPES)}; a quantization_config says how weights are "
-                         "stored")
+        raise InputError(f"precision {precision}: a model of PyTorch computes in {', '.join(DTYPES)}; a quantization_config "
+                         "says how weights are stored")
     made = Loaded(file.parent.name if file.stem == "config" and file.parent.name else file.stem)
     before = torch.get_default_dtype()
     torch.set_default_dtype(getattr(torch, DTYPES[precision]))
     try:
         with within_transformers():
-            with torch.device("meta"):  # whose values nobody computes either; rates that a class reads in its making are on the CPU
+            with torch.device("meta"):  # whose values nobody computes; rates that a class reads in its making are on the CPU
                 model, config = made_of(given)
             made.model = fake_copy(model, made.mode)
             with made.mode:
@@ -98,38 +100,31 @@ def made_of(given: Dict[str, Any]) -> Tuple[Any, Any]:
     """The model and its configuration."""
     import transformers
     from transformers.initialization import no_init_weights
+    from transformers.models.auto import modeling_auto
 
-    kind = given.get("model_type")
+    kind, version = given.get("model_type"), transformers.__version__
     if not isinstance(kind, str):
         raise InputError("the file has no 'model_type'")
     if kind not in transformers.models.auto.configuration_auto.CONFIG_MAPPING:
-        raise InputError(f"transformers {transformers.__version__} has no model type '{kind[:60]}'"
+        raise InputError(f"transformers {version} has no model type '{kind[:60]}'"
                          + ("; its code lies beside its weights and is not run" if "auto_map" in given else ""))
     config = transformers.AutoConfig.for_model(**{key: value for key, value in given.items() if key != "quantization_config"})
-    model_class = class_of(config, given, transformers)
+    heads = HEADS
+    if getattr(config, "is_encoder_decoder", False):
+        heads = ["SEQ_TO_SEQ_CAUSAL_LM", "SPEECH_SEQ_2_SEQ", *HEADS]
+    elif getattr(config, "is_decoder", False):
+        heads = HEADS[1:]
+    named = (getattr(transformers, str(name), None) for name in given.get("architectures") or [])
+    mappings = (getattr(modeling_auto, name, {}) for name in [*(f"MODEL_FOR_{head}_MAPPING" for head in heads), "MODEL_MAPPING"])
+    model_class = next((one for one in named if isinstance(one, type)), None) or next(
+        (mapping[type(config)] for mapping in mappings if type(config) in mapping), None)
+    if model_class is None:
+        raise InputError(f"transformers {version} has no model of type '{config.model_type}', only its configuration")
+    model_class = model_class[0] if isinstance(model_class, tuple) else model_class
     with no_init_weights():
         model = model_class._from_config(config, attn_implementation=implementation_of(model_class)).eval()
     model.tie_weights()
     return model, config
-
-
-def class_of(config: Any, given: Dict[str, Any], transformers: Any) -> Any:
-    from transformers.models.auto import modeling_auto
-
-    for name in given.get("architectures") or []:
-        if isinstance(getattr(transformers, str(name), None), type):
-            return getattr(transformers, name)
-    heads = [f"MODEL_FOR_{head}_MAPPING" for head in HEADS]
-    if getattr(config, "is_encoder_decoder", False):
-        heads[:0] = ["MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING", "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING"]
-    elif getattr(config, "is_decoder", False):
-        heads.pop(0)
-    for head in [*heads, "MODEL_MAPPING"]:
-        mapping = getattr(modeling_auto, head, {})
-        if type(config) in mapping:
-            found = mapping[type(config)]
-            return found[0] if isinstance(found, tuple) else found
-    raise InputError(f"transformers {transformers.__version__} has no model of type '{config.model_type}', only its configuration")
 
 
 def inputs_of(made: Loaded, config: Any, batch: int, tokens: Optional[int]) -> Dict[str, Any]:
@@ -154,8 +149,9 @@ def inputs_of(made: Loaded, config: Any, batch: int, tokens: Optional[int]) -> D
     bins = one(80, "num_mel_bins", "feature_size", "input_feat_per_channel", "feature_projection_input_dim")
     sound, turned = 2 * one(0, "max_source_positions") or USUAL_TOKENS, config.model_type.endswith(("whisper", "_encoder"))
     channels = [one(1, "audio_channels")] if one(None, "audio_channels", "downsampling_ratios") else []  # of a codec
-    extents = {"input_ids": [length], "decoder_input_ids": [length], "pixel_values_videos": video, "pixel_values": video
-               if one(0, "num_frames", "tubelet_size") else image, "input_features": [bins, sound] if turned else [sound, bins],
+    extents = {"input_ids": [length], "decoder_input_ids": [length], "pixel_values_videos": video,
+               "pixel_values": video if one(0, "num_frames", "tubelet_size") else image,
+               "input_features": [bins, sound] if turned else [sound, bins],
                "input_values": [one(0, "max_length"), bins] if one(0, "frequency_stride") else [*channels, SAMPLES]}
     names = [main]
     if getattr(config, "is_encoder_decoder", False) and "decoder_input_ids" in accepted:
@@ -170,18 +166,11 @@ def inputs_of(made: Loaded, config: Any, batch: int, tokens: Optional[int]) -> D
     made.tokens = length if any(name.endswith("input_ids") for name in names) else 0
     if tokens and not made.tokens:
         raise InputError(f"tokens: {made.name} reads {main}, not tokens")
-    return {name: torch.zeros(batch, *extents[name], dtype=torch.int64) if name.endswith("ids") else torch.empty(batch, *extents[name])
-            for name in names}
+    return {name: torch.zeros(batch, *extents[name], dtype=torch.int64) if name.endswith("ids")
+            else torch.empty(batch, *extents[name]) for name in names}
 
 
 # ---------------------------------------------------------------------------------------------------- phases
-CACHES = ("past_key_values", "cache", "cache_params", "state", "mems")  #: what models call it
-
-
-def accepts(model: Any, name: str) -> bool:
-    return name in inspect.signature(model.forward).parameters
-
-
 def cache_of(out: Any) -> Any:
     """What the next token reads; None if there is nothing."""
     return next((value for value in (getattr(out, name, None) for name in CACHES) if value is not None), None)
@@ -189,22 +178,23 @@ def cache_of(out: Any) -> Any:
 
 def call_of(model: Any, inputs: Any, phase: str) -> Tuple[Callable[[], Any], Any]:
     """A forward pass of this phase, and the inputs that it reads, caches too; decode fills them first."""
-    generates = phase in ("prefill", "decode")
+    generates, accepted = phase in ("prefill", "decode"), inspect.signature(model.forward).parameters
     if not isinstance(inputs, dict):
         given = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
         return (refuse(model, phase) if generates else lambda: model(*given)), given
     if not generates:
-        return (lambda: model(**inputs, **({"use_cache": False} if accepts(model, "use_cache") else {}))), inputs
+        return (lambda: model(**inputs, **({"use_cache": False} if "use_cache" in accepted else {}))), inputs
     ids = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"
-    if ids not in inputs or not hasattr(getattr(model, "config", None), "use_cache") and not accepts(model, "use_cache"):
+    if ids not in inputs or not hasattr(getattr(model, "config", None), "use_cache") and "use_cache" not in accepted:
         refuse(model, phase)
     if phase == "prefill" or inputs[ids].shape[1] == 1:  # a first token finds no cache
-        return (lambda: model(**inputs, use_cache=True, **({"logits_to_keep": 1} if accepts(model, "logits_to_keep") else {}))), inputs
+        more = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
+        return (lambda: model(**inputs, use_cache=True, **more)), inputs
     out = model(**{**inputs, ids: inputs[ids][:, :-1]}, use_cache=True)
     cache = cache_of(out)
     if cache is None:
         refuse(model, phase)
-    step: Dict[str, Any] = {ids: inputs[ids][:, -1:], next(name for name in CACHES if accepts(model, name)): cache}
+    step: Dict[str, Any] = {ids: inputs[ids][:, -1:], next(name for name in CACHES if name in accepted): cache}
     if getattr(out, "encoder_last_hidden_state", None) is not None:
         from transformers.modeling_outputs import BaseModelOutput
 
@@ -219,7 +209,8 @@ def refuse(model: Any, phase: str) -> NoReturn:
 
 # ---------------------------------------------------------------------------------------------------- quantized weights
 class Stored(NamedTuple):
-    """Bits of a weight, and those of a scale and a zero point for each `group` of weights (0: each row), of modules named like `only`."""
+    """Bits of a weight, and those of a scale and a zero point for each `group` of weights (0: each row), of modules named like
+    `only`."""
 
     bits: float
     group: float
@@ -230,15 +221,15 @@ class Stored(NamedTuple):
 def stored_as(given: Dict[str, Any]) -> Optional[Stored]:
     """None for a form that is not known."""
     method, bits = str(given.get("quant_method")).lower().replace("_", "-"), given.get("bits", given.get("w_bit"))
-    group = given.get("group_size", given.get("q_group_size", 128))
     if method in ("awq", "gptq", "auto-round") and bits:
-        return Stored(bits, max(0, group), 16 + bits)
+        return Stored(bits, max(0, given.get("group_size", given.get("q_group_size", 128))), 16 + bits)
     if method in ("fp8", "fbgemm-fp8"):
         return Stored(8, math.prod(given.get("weight_block_size") or [0]), 32)
     if method == "mxfp4":
         return Stored(4, 32, 8, "experts")
     if method == "bitsandbytes":
-        return Stored(4, 64, 8 + 32 / 256 if given.get("bnb_4bit_use_double_quant") else 32) if given.get("load_in_4bit") else Stored(8, 0, 32)
+        scales = 8 + 32 / 256 if given.get("bnb_4bit_use_double_quant") else 32
+        return Stored(4, 64, scales) if given.get("load_in_4bit") else Stored(8, 0, 32)
     weights = [one.get("weights") or {} for one in (given.get("config_groups") or {}).values()]
     if method == "compressed-tensors" and len(weights) == 1 and weights[0].get("num_bits"):
         of = weights[0]
@@ -254,7 +245,8 @@ def quantize(made: Loaded, given: Dict[str, Any]) -> None:
     stored = stored_as(given)
     if stored is None:
         if given:
-            made.remarks.append(f"the quantization_config of method '{given.get('quant_method')}' is not known: weights count as computed")
+            made.remarks.append(f"the quantization_config of method '{given.get('quant_method')}' is not known: weights count "
+                                "as computed")
         return
     skips = [str(skip) for key in ("modules_to_not_convert", "ignore", "llm_int8_skip_modules") for skip in given.get(key) or []]
     head = made.model.get_output_embeddings() if hasattr(made.model, "get_output_embeddings") else None
@@ -267,8 +259,8 @@ def quantize(made: Loaded, given: Dict[str, Any]) -> None:
                 bits = stored.bits + stored.scales / (stored.group or parameter.shape[-1])
                 setattr(parameter, SHARE, bits / 8 / parameter.element_size())
                 weights += parameter.numel()
-    made.remarks.append(f"{weights} weights are stored in {stored.bits:g} bits and scales ({given['quant_method']}), and so their bytes count; "
-                        "products count as of full weights")
+    made.remarks.append(f"{weights} weights are stored in {stored.bits:g} bits and scales ({given['quant_method']}), and so "
+                        "their bytes count; products count as of full weights")
 
 
 def is_named(name: str, skip: str) -> bool:

@@ -26,7 +26,8 @@ Point = Dict[str, str]
 
 
 class Estimated:
-    """What a step costs. FLOPs are those of products, forward and backward; bytes are those of all operators, each operand moved once."""
+    """What a step costs. FLOPs are those of products, forward and backward; bytes are those of all operators, each operand moved
+    once."""
 
     def __init__(self, point: Point, counts: Counted, remarks: List[str], on: Sequence[str]) -> None:
         self.point, self.counts, self._on = point, counts, list(on)
@@ -35,8 +36,10 @@ class Estimated:
             sums += work
         self.parameters: int = sum(counts.parameters.values())
         self.flops: int = round(sums.contraction_flops)
-        self.forward_flops: int = round(sum(work.contraction_flops for (phase, *_), work in counts.work.items() if phase == FORWARD))
-        self.executed_flops: int = round(sums.contraction_flops - sums.masked)  #: without the pairs of attention that masks leave out
+        self.forward_flops: int = round(sum(work.contraction_flops for (phase, *_), work in counts.work.items()
+                                            if phase == FORWARD))
+        #: Without the pairs of attention that masks leave out.
+        self.executed_flops: int = round(sums.contraction_flops - sums.masked)
         self.remarks = remarks + remarks_on(sums)
         if counts.left_out:
             self.remarks.append("left out, since the inputs do not reach it: "
@@ -44,8 +47,9 @@ class Estimated:
 
     def write(self, place: Union[str, Path]) -> Path:
         """A results folder with one row that is analytic and has no time."""
-        row: results.Row = {"id": results.identity(BENCH, "cpu", self.point), "bench": BENCH, "role": "step", "device": "cpu", **self.point,
-                            "status": "ok", "flops": self.flops, "work_known": "analytic", "remarks": "; ".join(self.remarks)}
+        row: results.Row = {"id": results.identity(BENCH, "cpu", self.point), "bench": BENCH, "role": "step", "device": "cpu",
+                            **self.point, "status": "ok", "flops": self.flops, "work_known": "analytic",
+                            "remarks": "; ".join(self.remarks)}
         size = SIZES[self.point["precision"]]
         held = [(layer, "parameters", number * size) for layer, number in self.counts.parameters.items()]
         held += [("", what, number) for what, number in self.memory().items()]
@@ -58,25 +62,26 @@ class Estimated:
     def memory(self) -> Dict[str, float]:
         """Bytes by what they hold, as analysis/estimate/recorded.hpp has them."""
         counts = self.counts
-        return {"weights": counts.stored, "inputs": counts.inputs, "activations": counts.kept, "caches": counts.caches, "train": counts.working,
-                "forward": counts.forward_working, "inference": counts.working if self.point["phase"] in ("prefill", "decode") else counts.largest}
+        return {"weights": counts.stored, "inputs": counts.inputs, "activations": counts.kept, "caches": counts.caches,
+                "train": counts.working, "forward": counts.forward_working,
+                "inference": counts.working if self.point["phase"] in ("prefill", "decode") else counts.largest}
 
     def layers(self) -> List[results.Row]:
         """A row for the products of each layer and phase, and one for all else that it does."""
         rows: List[results.Row] = []
-        counts = self.counts
-        for (phase, layer, kind), work in sorted(counts.work.items(), key=lambda item: item[0][0] != FORWARD):
-            name = kind or counts.kinds.get(layer, "")
-            extents = "x".join(map(str, counts.outputs.get(layer, []))) if kind else ""
+        for (phase, layer, kind), work in sorted(self.counts.work.items(), key=lambda item: item[0][0] != FORWARD):
+            name = kind or self.counts.kinds.get(layer, "")
+            extents = "x".join(map(str, self.counts.outputs.get(layer, []))) if kind else ""
             if work.compulsory or work.flops or work.uncounted:
                 rows.append({"layer": layer, "kind": name if kind or name not in PRODUCTS else f"{name}, other", "phase": phase,
                              "flops": round(work.flops), "executed_flops": round(work.flops - work.masked) if work.masked else "",
-                             "compulsory_bytes": round(work.compulsory), "no_reuse_bytes": round(work.no_reuse), "work_known": "analytic",
-                             "implementation": "FLOPs unknown" if work.uncounted else extents})
+                             "compulsory_bytes": round(work.compulsory), "no_reuse_bytes": round(work.no_reuse),
+                             "work_known": "analytic", "implementation": "FLOPs unknown" if work.uncounted else extents})
         return rows
 
     def document(self, *options: str) -> Any:
-        """As `roof estimate --json` gives it, with `machines` for those of `on`. Raises roof.program.NotFound without the program."""
+        """As `roof estimate --json` gives it, with `machines` for those of `on`. Raises roof.program.NotFound without the
+        program."""
         return json.loads(self._shown("--json", *options))
 
     def __str__(self) -> str:
@@ -88,13 +93,14 @@ class Estimated:
 
 
 def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: str = "train", batch: Optional[int] = None,
-             tokens: Optional[int] = None, precision: Optional[str] = None, optimizer: Optional[str] = None, name: Optional[str] = None) -> Estimated:
+             tokens: Optional[int] = None, precision: Optional[str] = None, optimizer: Optional[str] = None,
+             name: Optional[str] = None) -> Estimated:
     """Counts a step of a model on shapes alone: nothing is computed, and no memory is taken for it.
 
     model: a module, on any device, `meta` too, of which nothing changes; or the path of a config.json of transformers.
     inputs: of a module, a tensor, a tuple of arguments or a dictionary of them; only their shapes and types are read.
-    on: machines as `roof estimate --on` takes them; phase: train, forward, prefill or decode; batch, tokens, precision: of a config.json
-    [1, 1,024, fp32]; optimizer: sgd or adamw [adamw where there are tokens].
+    on: machines as `roof estimate --on` takes them; phase: train, forward, prefill or decode; batch, tokens, precision: of a
+    config.json [1, 1,024, fp32]; optimizer: sgd or adamw [adamw where there are tokens].
     Raises InputError where the model cannot run on shapes alone, with what stopped it.
     """
     if phase not in PHASES:
@@ -103,19 +109,16 @@ def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: s
         loaded = load(Path(model), batch or 1, tokens, precision or "fp32")
     else:
         loaded = Loaded(type(model).__name__)
-        loaded.model = fake_copy(model, loaded.mode)
-        loaded.call = fake_copy(inputs, loaded.mode)
+        loaded.model, loaded.call = fake_copy(model, loaded.mode), fake_copy(inputs, loaded.mode)
         if hasattr(model, "set_attn_implementation"):
             with within_transformers():
                 loaded.model.set_attn_implementation(implementation_of(type(model)))
-        precision = precision or precision_of(loaded.model)
-        batch = batch or batch_of([inputs])
+        precision, batch = precision or precision_of(loaded.model), batch or batch_of([inputs])
         ids = loaded.call.get("input_ids") if isinstance(loaded.call, dict) else None
         loaded.tokens = int(ids.shape[-1]) if ids is not None else 0
     counts = run_on_shapes(loaded, phase)
-    optimizer = optimizer or ("adamw" if loaded.tokens else "sgd")
-    point = {"model": name or loaded.name, "batch": str(batch or 1), "precision": precision or "fp32", "optimizer": optimizer,
-             "tokens": str(loaded.tokens or ""), "phase": phase}
+    point = {"model": name or loaded.name, "batch": str(batch or 1), "precision": precision or "fp32",
+             "optimizer": optimizer or ("adamw" if loaded.tokens else "sgd"), "tokens": str(loaded.tokens or ""), "phase": phase}
     return Estimated(point, counts, loaded.remarks, on)
 
 
