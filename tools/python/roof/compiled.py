@@ -1,8 +1,9 @@
 """Marks within what torch.compile made: one before and one after each kernel of Inductor's program.
 
-Inductor writes down which nodes of its graph a kernel computes (its debug handles), and a node knows the module that it is of. While a recording is
-active, the programs that Inductor generates get a call before and after each kernel. FLOPs are those of the kernel's nodes. Bytes are Inductor's
-`kernel_num_gb` where its metadata has it, which is for Triton, else the operands, each moved once."""
+Inductor writes down which nodes of its graph a kernel computes (its debug handles), and a node knows the module that it is of.
+While a recording is active, the programs that Inductor generates get a call before and after each kernel. FLOPs are those of the
+kernel's nodes. Bytes are Inductor's `kernel_num_gb` where its metadata has it, which is for Triton, else the operands, each moved
+once."""
 
 import re
 import sys
@@ -39,8 +40,8 @@ def begins(number: int, operands: Tuple[Any, ...] = ()) -> None:
         kernel = kernels[number]
         if kernel.operands is not None:
             tensors = [(tensor, times) for tensor, times in zip(operands, kernel.operands) if tensors_in(tensor)]
-            kernel.work.compulsory = kernel.work.no_reuse = sum(times * moved([tensor]) for tensor, times in tensors) - kernel.unread
-            kernel.operands = None
+            amount = sum(times * moved([tensor]) for tensor, times in tensors) - kernel.unread
+            kernel.work.compulsory, kernel.work.no_reuse, kernel.operands = amount, amount, None
         watching[-1].recorder.kernel_begins(kernel)
 
 
@@ -70,8 +71,8 @@ class Watch:
             self._settings.enter_context(torch._inductor.config.patch(SETTINGS))
             self._settings.enter_context(torch._functorch.config.patch(enable_autograd_cache=False))
             write = PyCodeCache.__dict__["write"]
-            PyCodeCache.write = classmethod(lambda _cls, source, extra="": PyCodeCache_write(source, extra))
-            PyCodeCache_write = lambda source, extra: write.__func__(PyCodeCache, self._marked(source), extra)  # noqa: E731
+            PyCodeCache.write = classmethod(lambda _cls, source, extra="": marked_write(source, extra))
+            marked_write = lambda source, extra: write.__func__(PyCodeCache, self._marked(source), extra)  # noqa: E731
             self._settings.callback(setattr, PyCodeCache, "write", write)
         except (AttributeError, ImportError, KeyError) as lack:
             self.problem = f"this version of PyTorch does not say what its kernels compute ({lack})"
@@ -82,8 +83,7 @@ class Watch:
         watching.remove(self)
 
     def _compilations(self) -> int:
-        counters = sys.modules["torch._dynamo.utils"].counters
-        return self._programs + sum(counters["frames"].values())
+        return self._programs + sum(sys.modules["torch._dynamo.utils"].counters["frames"].values())
 
     def compiled_since(self) -> bool:
         """Whether something was compiled since the last call."""
@@ -95,11 +95,11 @@ class Watch:
         ran = [kernel for of_layer in found.values() for kernel in of_layer]
         if ran:
             shared = sum(1 for kernel in ran if kernel.others)
-            return (f"the model was compiled: {len(ran)} kernels in a step, {shared} of them for several modules; each stands with the module "
-                    "of most of its FLOPs, and its layer names the others")
-        return "a compiled model is one layer: " + (self.problem
-                                                    or ("Inductor did not compile it" if self._seen > self._before
-                                                        else "it was compiled before the recording began; record its first step to see its layers"))
+            return (f"the model was compiled: {len(ran)} kernels in a step, {shared} of them for several modules; each stands with "
+                    "the module of most of its FLOPs, and its layer names the others")
+        return "a compiled model is one layer: " + (self.problem or (
+            "Inductor did not compile it" if self._seen > self._before
+            else "it was compiled before the recording began; record its first step to see its layers"))
 
     def _marked(self, source: str) -> str:
         from torch._inductor.virtualized import V
@@ -156,17 +156,17 @@ def definitions(source: str) -> Dict[str, Tuple[str, str]]:
 
 
 def kernel_of(name: str, nodes: List[Any], definition: Optional[Tuple[str, str]], called: Collection[str]) -> Kernel:
-    """`definition`: of a generated kernel; None: an operator of PyTorch. `called`: the nodes of all operators, of which a generated kernel only
-    prepares the operands."""
+    """`definition`: of a generated kernel; None: an operator of PyTorch. `called`: the nodes of all operators, of which a
+    generated kernel only prepares the operands."""
     kernel = Kernel(name)
     modules: Dict[str, float] = {}
     for node in nodes:
-        work = work_of_node(node)
+        work, module = work_of_node(node), module_of(node)
         if definition is not None and work.contraction_flops and node.name in called:
             continue
         kernel.work += work
         if work.compulsory or len(nodes) == 1:
-            modules[module_of(node)] = modules.get(module_of(node), 0.0) + work.flops
+            modules[module] = modules.get(module, 0.0) + work.flops
         if getattr(node.target, "_overloadpacket", None) and node.target._overloadpacket.__name__ in READ_IN_PART:
             table, out = node.args[0].meta["val"], node.meta["val"]
             kernel.unread += max(0.0, moved([table]) - moved([out]))
@@ -177,18 +177,12 @@ def kernel_of(name: str, nodes: List[Any], definition: Optional[Tuple[str, str]]
         size, flops = (re.search(rf"'{key}': ([\d.e+-]+)", text) for key in ("kernel_num_gb", "kernel_flop"))
         if flops and float(flops.group(1)):
             kernel.work.contraction_flops = float(flops.group(1))
-        if size:
-            kernel.work.compulsory = kernel.work.no_reuse = 1e9 * float(size.group(1))
-        else:
-            kernel.operands = operands_of(text) if language == "cpp_pybinding" else None
-            kernel.work.compulsory = kernel.work.no_reuse = 0.0
+        kernel.work.compulsory = kernel.work.no_reuse = 1e9 * float(size.group(1)) if size else 0.0
+        if not size and language == "cpp_pybinding":  # what a kernel in C++ reads and writes moves twice, a number never
+            signature = re.search(r"\bkernel\((.*?)\)\s*\{", text, flags=re.DOTALL)
+            kernel.operands = [0 if "*" not in one else 2 if "in_out_ptr" in one else 1
+                               for one in (signature.group(1) if signature else "").split(",")]
     return kernel
-
-
-def operands_of(text: str) -> List[int]:
-    """How often each argument of a kernel in C++ is moved: what it reads and writes twice, a number never."""
-    signature = re.search(r"\bkernel\((.*?)\)\s*\{", text, flags=re.DOTALL)
-    return [0 if "*" not in one else 2 if "in_out_ptr" in one else 1 for one in (signature.group(1) if signature else "").split(",")]
 
 
 def module_of(node: Any) -> str:

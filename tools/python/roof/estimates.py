@@ -34,4 +34,5 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 def columns(name: str, seconds: Sequence[float]) -> Dict[str, Union[str, float]]:
     """The three columns of a time in a results folder; empty cells where none is known."""
-    return dict(zip((f"{name}_{end}_s" for end in ("median", "low", "high")), estimate(seconds)[:3] if seconds else ("", "", "")))
+    values = estimate(seconds)[:3] if seconds else ("", "", "")
+    return dict(zip((f"{name}_{end}_s" for end in ("median", "low", "high")), values))

@@ -18,8 +18,8 @@ from roof.recorder import COMPILED, Recorder
 from roof.steps import BEFORE_OPTIMIZER, LOSS, OPTIMIZER, PHASES, Key, Step
 from roof.work import Work
 
-DESCRIPTION = ("Training steps of a PyTorch model, recorded by hooks. FLOPs are those of contractions, forward and both gradients; "
-               "the update is apart. Bytes are those of the operators' operands, each moved once per operator.")
+DESCRIPTION = ("Training steps of a PyTorch model, recorded by hooks. FLOPs are those of contractions, forward and both "
+               "gradients; the update is apart. Bytes are those of the operators' operands, each moved once per operator.")
 KINDS = {LOSS: "loss", BEFORE_OPTIMIZER: "update", OPTIMIZER: "update"}
 
 
@@ -50,10 +50,13 @@ class Recording:
 
     def layers(self) -> List[Dict[str, Any]]:
         """Layer, phase, median seconds, FLOPs, executed FLOPs and bytes of each part, the longest first."""
-        work = {key: self.work.get(key, Work()) for key in parts_of(self.steps)}
-        rows = [{"layer": key[1], "phase": key[0], "seconds": estimate([s.seconds.get(key, 0.0) for s in self.steps]).median, "flops": of.flops,
-                 "executed_flops": of.flops - of.masked, "bytes": of.compulsory} for key, of in work.items()]
-        return sorted(rows, key=lambda row: -row["seconds"])
+        rows = []
+        for phase, layer in parts_of(self.steps):
+            work = self.work.get((phase, layer), Work())
+            seconds = estimate([step.seconds.get((phase, layer), 0.0) for step in self.steps]).median
+            rows.append({"layer": layer, "phase": phase, "seconds": seconds, "flops": work.flops,
+                         "executed_flops": work.flops - work.masked, "bytes": work.compulsory})
+        return sorted(rows, key=lambda row: -row["seconds"])  # type: ignore[operator]
 
     def _repr_html_(self) -> str:
         from roof.notebook import html_of
@@ -74,38 +77,7 @@ def clock_for(model: Any) -> Tuple[Any, str]:
         return CpuClock(), "cpu"
     import torch
 
-    index = parameter.device.index or 0
-    return CudaClock(torch.cuda, parameter.device), f"gpu:{index}"
-
-
-@contextmanager
-def record(folder: Union[str, Path], model: Any, *, name: Optional[str] = None, batch: Optional[int] = None, precision: Optional[str] = None,
-           machine: Optional[str] = None, replace: bool = False) -> Iterator[Recording]:
-    """Records every training step of `model` within the block, and writes them to `folder` at its end.
-
-    A step begins with the model's forward pass and ends with the optimiser's step, or without one with the backward pass; an optimiser
-    that asks for passes itself is the whole step. The first two steps are counted and, if there are more, not timed. Without an exception nothing is printed.
-
-    folder: a new results folder; name: the model's name [its class]; batch: inputs per step [the first extent of the first input];
-    precision: fp32, bf16, … [as the parameters or autocast say]; machine: the name of the machine [as `roof doctor` says];
-    replace: whether an earlier recording in the folder is replaced, at the end of the block.
-    Of several ranks that run one script, rank N writes `folder-rankN`, and rank 0 `folder`; see Recording.folder.
-    Raises RuntimeError if no step was complete, and FileExistsError if the folder holds results that are not to be replaced.
-    """
-    folder = results.require_free(results.of_rank(folder), replace)
-    clock, device = clock_for(model)
-    recorder = Recorder(model, clock)
-    recording = Recording(folder)
-    began = time.perf_counter()
-    recorder.start()
-    try:
-        yield recording
-    finally:
-        recorder.stop()
-    recording.start_up = recorder.first_pass - began if recorder.first_pass else 0.0
-    steps, left_over = recorder.steps()
-    finish(recording, recorder, steps, device, Named(name, batch, precision, machine, replace), left_over=left_over,
-           remarks=["the cost of recording was not measured; roof.profile measures it"])
+    return CudaClock(torch.cuda, parameter.device), f"gpu:{parameter.device.index or 0}"
 
 
 @dataclass
@@ -119,26 +91,60 @@ class Named:
     replace: bool = False
 
 
-def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any], *, steps: int = 10, optimizer: Optional[Any] = None,
-            folder: Union[str, Path, None] = None, name: Optional[str] = None, precision: Optional[str] = None, machine: Optional[str] = None,
-            replace: bool = False) -> Recording:
+@contextmanager
+def record(folder: Union[str, Path], model: Any, *, name: Optional[str] = None, batch: Optional[int] = None,
+           precision: Optional[str] = None, machine: Optional[str] = None, replace: bool = False) -> Iterator[Recording]:
+    """Records every training step of `model` within the block, and writes them to `folder` at its end.
+
+    A step begins with the model's forward pass and ends with the optimiser's step, or without one with the backward pass; an
+    optimiser that asks for passes itself is the whole step. The first two steps are counted and, if there are more, not timed.
+    Without an exception nothing is printed.
+
+    folder: a new results folder; name: the model's name [its class]; batch: inputs per step [the first extent of the first
+    input]; precision: fp32, bf16, … [as the parameters or autocast say]; machine: the name of the machine [as `roof doctor`
+    says]; replace: whether an earlier recording in the folder is replaced, at the end of the block.
+    Of several ranks that run one script, rank N writes `folder-rankN`, and rank 0 `folder`; see Recording.folder.
+    Raises RuntimeError if no step was complete, and FileExistsError if the folder holds results that are not to be replaced.
+    """
+    folder = results.require_free(results.of_rank(folder), replace)
+    clock, device = clock_for(model)
+    recorder, recording = Recorder(model, clock), Recording(folder)
+    began = time.perf_counter()
+    recorder.start()
+    try:
+        yield recording
+    finally:
+        recorder.stop()
+    recording.start_up = recorder.first_pass - began if recorder.first_pass else 0.0
+    steps, left_over = recorder.steps()
+    finish(recording, recorder, steps, device, Named(name, batch, precision, machine, replace), left_over=left_over,
+           remarks=["the cost of recording was not measured; roof.profile measures it"])
+
+
+def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any], *, steps: int = 10,
+            optimizer: Optional[Any] = None, folder: Union[str, Path, None] = None, name: Optional[str] = None,
+            precision: Optional[str] = None, machine: Optional[str] = None, replace: bool = False) -> Recording:
     """Trains `model` for `steps` recorded steps on one batch, and as many without recording, in turns: the cost of recording.
 
-    loss: a function of the output and the target; batch: (inputs, target), inputs a tensor, a tuple or a dictionary of arguments;
-    optimizer: [SGD with learning rate 0.01, momentum 0.9 and weight decay 1e-4]; folder: [results/pytorch-NAME]; the others as in
-    `record`. The model is trained: its parameters change.
+    loss: a function of the output and the target; batch: (inputs, target), inputs a tensor, a tuple or a dictionary of
+    arguments; optimizer: [SGD with learning rate 0.01, momentum 0.9 and weight decay 1e-4]; folder: [results/pytorch-NAME]; the
+    others as in `record`. The model is trained: its parameters change.
     """
     import torch
 
     name = name or model.__class__.__name__
-    place = results.require_free(results.of_rank(Path("results") / f"pytorch-{name}" if folder is None else folder), replace)
+    folder = Path("results") / f"pytorch-{name}" if folder is None else folder
+    place = results.require_free(results.of_rank(folder), replace)
     optimizer = optimizer or torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
     clock, device = clock_for(model)
+    inputs = batch[0]
 
     def step() -> Tuple[float, Any]:
         optimizer.zero_grad()
         begin = clock.stamp()
-        value = loss(forward(model, batch[0]), batch[1])
+        out = (model(**inputs) if isinstance(inputs, dict)
+               else model(*inputs) if isinstance(inputs, (tuple, list)) else model(inputs))
+        value = loss(out, batch[1])
         value.backward()
         optimizer.step()
         return clock.seconds([begin, clock.stamp()])[1], value.detach()
@@ -171,22 +177,17 @@ def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any],
     return recording
 
 
-def forward(model: Any, inputs: Any) -> Any:
-    if isinstance(inputs, dict):
-        return model(**inputs)
-    return model(*inputs) if isinstance(inputs, (tuple, list)) else model(inputs)
-
-
 def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: str, named: Named, *, left_over: int = 0,
            losses: Optional[List[float]] = None, remarks: List[str]) -> None:
     """Leaves out the counted steps, and writes the folder."""
     if not steps:
-        raise RuntimeError("no training step of the model was recorded: the block must run its forward pass, and not within a function "
-                           "that was compiled: record torch.compile(model)")
+        raise RuntimeError("no training step of the model was recorded: the block must run its forward pass, and not within a "
+                           "function that was compiled: record torch.compile(model)")
     timed = [step for step in steps if not step.untimed]
     recording.steps, recording.work = timed or steps[-1:], recorder.work
     if not timed:
-        remarks.append(f"the step that was timed was also counted or compiled, which slows it: record {len(steps) + 1} steps or more")
+        remarks.append("the step that was timed was also counted or compiled, which slows it: record "
+                       f"{len(steps) + 1} steps or more")
     if left_over:
         remarks.append(f"left out: {left_over} forward pass{'' if left_over == 1 else 'es'} after the last update")
     remarks.append(f"start-up {recording.start_up:.6g} s before the first step")
@@ -197,22 +198,24 @@ def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: 
     write(recording, recorder, steps, device, named, losses)
 
 
-def write(recording: Recording, recorder: Recorder, steps: List[Step], device: str, named: Named, losses: Optional[List[float]]) -> None:
+def write(recording: Recording, recorder: Recorder, steps: List[Step], device: str, named: Named,
+          losses: Optional[List[float]]) -> None:
     import torch
 
     own = getattr(recorder.model, COMPILED, recorder.model)
     point = {"model": named.name or own.__class__.__name__, "batch": str(named.batch or recorder.batch or ""),
-             "precision": named.precision or recorder.precision or "", "threads": str(torch.get_num_threads()) if device == "cpu" else ""}
+             "precision": named.precision or recorder.precision or "",
+             "threads": str(torch.get_num_threads()) if device == "cpu" else ""}
     machine = describe(named.machine)
     machine["versions"]["pytorch"] = torch.__version__
     if all(known["name"] != device for known in machine["devices"]):
-        machine["devices"].append({"name": device, "kind": "gpu", "model": torch.cuda.get_device_name(int(device[4:])), "levels": []})
-    total = Work()
+        machine["devices"].append({"name": device, "kind": "gpu", "model": torch.cuda.get_device_name(int(device[4:])),
+                                   "levels": []})
+    total, used = Work(), recording.steps
     for work in recording.work.values():
         total += work
-    used = recording.steps
-    row: results.Row = {"id": results.identity("pytorch", device, point), "bench": "pytorch", "role": "step", "device": device, **point,
-                        "status": "ok", **columns("launch", [step.total() for step in used]), "samples": len(used),
+    row: results.Row = {"id": results.identity("pytorch", device, point), "bench": "pytorch", "role": "step", "device": device,
+                        **point, "status": "ok", **columns("launch", [step.total() for step in used]), "samples": len(used),
                         "discarded": len(steps) - len(used), **columns("data", [step.data for step in used])}
     for phase in PHASES:
         row.update(columns(phase, [step.phase(phase) for step in used]))
@@ -224,37 +227,39 @@ def write(recording: Recording, recorder: Recorder, steps: List[Step], device: s
         if results.rank_of_environment()[1] > 1:  # other ranks are processes of this step
             beside.pop("others_processors", None)
         row.update(beside)
-    row.update({"flops": total.contraction_flops, "executed_flops": executed(total.contraction_flops, total), "compulsory_bytes": total.compulsory,
-                "no_reuse_bytes": total.no_reuse, "work_known": "analytic", "time_known": "measured",
+    row.update({"flops": total.contraction_flops, **columns_of(total, total.contraction_flops), "time_known": "measured",
                 "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "description": DESCRIPTION,
                 "remarks": "; ".join(recording.remarks)})
-    samples: List[results.Row] = []
-    for number, step in enumerate(steps):
-        sample: results.Row = {"launch_s": step.total(), "data_s": step.data, **{f"{phase}_s": step.phase(phase) for phase in PHASES},
-                               "loss": losses[number] if losses else "", "used": int(any(step is one for one in used))}
-        samples.append(sample)
+    samples: List[results.Row] = [
+        {"launch_s": step.total(), "data_s": step.data, **{f"{phase}_s": step.phase(phase) for phase in PHASES},
+         "loss": losses[number] if losses else "", "used": int(any(step is one for one in used))}
+        for number, step in enumerate(steps)]
     layers = [layer_row(recording, recorder, key) for key in parts_of(used)]
-    description = f"training steps of {point['model']} in PyTorch"
+    rest = machine, f"training steps of {point['model']} in PyTorch", row, samples, layers, named.replace
     try:
-        results.write(recording.folder, machine, description, row, samples, layers, named.replace)
+        results.write(recording.folder, *rest)
     except FileExistsError as error:  # it was free at the beginning: the steps are kept in a folder of their own
         recording.folder = recording.folder.with_name(f"{recording.folder.name}-process{os.getpid()}")
         warnings.warn(f"{error}; the recording is in {recording.folder}", stacklevel=2)
-        results.write(recording.folder, machine, description, row, samples, layers, named.replace)
+        results.write(recording.folder, *rest)
 
 
-def executed(flops: float, work: Work) -> Union[str, float]:
-    return flops - work.masked if work.masked else ""
+def columns_of(work: Work, flops: float) -> results.Row:
+    """Those that a step and a layer have behind their FLOPs."""
+    return {"executed_flops": flops - work.masked if work.masked else "", "compulsory_bytes": work.compulsory,
+            "no_reuse_bytes": work.no_reuse, "work_known": "analytic"}
 
 
 def remarks_on(total: Work) -> List[str]:
     """What the counts of attention contain, and what was not counted."""
     remarks = []
     if total.attention:
-        remarks.append(f"FLOPs of attention: {total.attention:,.0f} of all pairs of query and key, {total.attention - total.masked:,.0f} "
-                       f"executed, {total.again:,.0f} of these for scores that the backward pass computes again")
+        remarks.append(f"FLOPs of attention: {total.attention:,.0f} of all pairs of query and key, "
+                       f"{total.attention - total.masked:,.0f} executed, {total.again:,.0f} of these for scores that the backward "
+                       "pass computes again")
     if total.unread_mask:
-        remarks.append(f"{total.unread_mask:,.0f} FLOPs of attention have a mask of values, which is not read: all pairs count as executed")
+        remarks.append(f"{total.unread_mask:,.0f} FLOPs of attention have a mask of values, which is not read: all pairs count "
+                       "as executed")
     if total.uncounted:
         remarks.append("not counted: " + ", ".join(sorted(total.uncounted)))
     return remarks
@@ -262,12 +267,11 @@ def remarks_on(total: Work) -> List[str]:
 
 def layer_row(recording: Recording, recorder: Recorder, key: Key) -> results.Row:
     phase, layer = key
-    work = recording.work.get(key, Work())
-    name = recorder.optimizer_name if layer == OPTIMIZER else layer
-    kernels = recorder.kernels.get(key, [])
+    work, kernels = recording.work.get(key, Work()), recorder.kernels.get(key, [])
     others = dict.fromkeys(module for kernel in kernels for module in kernel.others)
-    made = "Inductor: " + ", ".join(dict.fromkeys(kernel.name for kernel in kernels)) + ("; also for " + ", ".join(others) if others else "")
-    return {"layer": name, "kind": KINDS.get(layer) or recorder.kinds.get(layer, ""), "phase": phase,
-            **columns("time", [step.seconds.get(key, 0.0) for step in recording.steps]), "samples": len(recording.steps), "flops": work.flops,
-            "executed_flops": executed(work.flops, work), "compulsory_bytes": work.compulsory, "no_reuse_bytes": work.no_reuse,
-            "work_known": "analytic", "implementation": made if kernels else "PyTorch"}
+    made = ("Inductor: " + ", ".join(dict.fromkeys(kernel.name for kernel in kernels))
+            + ("; also for " + ", ".join(others) if others else ""))
+    return {"layer": recorder.optimizer_name if layer == OPTIMIZER else layer,
+            "kind": KINDS.get(layer) or recorder.kinds.get(layer, ""), "phase": phase,
+            **columns("time", [step.seconds.get(key, 0.0) for step in recording.steps]), "samples": len(recording.steps),
+            "flops": work.flops, **columns_of(work, work.flops), "implementation": made if kernels else "PyTorch"}
