@@ -25,7 +25,8 @@ class Commands(unittest.TestCase):
 
     def measure(self, folder, node):
         plan = self.place / "plan.yaml"
-        plan.write_text("name: small\nrounds: 3\nrun:\n  - {bench: flops, operation: fma}\n")
+        plan.write_text("name: small\nrounds: 3\nmeasure: {min_samples: 3, max_samples: 5, budget_seconds: 1}\n"
+                        "run:\n  - {bench: flops, operation: fma, precision: fp32, threads: 1}\n")
         done = roof("sweep", plan, "--out", self.place / folder, "--node", node, cwd=self.place)
         self.assertEqual(0, done.returncode, done.stderr)
         return self.place / folder

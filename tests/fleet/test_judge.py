@@ -5,12 +5,12 @@ import unittest
 import needed  # noqa: F401
 import numpy as np
 from made_fleets import CPU_NAMES, MEMORY, again, as_bound, changed, make_fleet, nodes_with, slow_down
-from roof.fleet.healthy import BEFORE, SimulatedGroups, Tables, TailCounts
+from roof.fleet.healthy import BEFORE, SimulatedGroups, TailCounts, healthy
 from roof.fleet.judge import judge, nodes_to_retest, status_of
 from roof.fleet.members import JudgeOptions
 from roof.fleet.quantities import Quantity, kind_of_ceiling, logs_of, means_of
 from roof.fleet.reports import fleet_json, fleet_report
-from roof.fleet.scale import MATERIAL, Group, Pooled, benjamini_hochberg, chance_of_difference, holm, ranks_of, scale
+from roof.fleet.scale import Pooled, benjamini_hochberg, chance_of_difference, holm, scale
 from roof.fleet.scale import scales_without_each
 
 TODAY = JudgeOptions(now="2026-11-23T12:00:00Z")
@@ -53,10 +53,9 @@ class Scale(unittest.TestCase):
 
     def test_mann_and_whitney_by_a_table(self):
         # scipy.stats.mannwhitneyu(range(5), range(5, 10), method="asymptotic"): U = 0, p = 0.012186
-        ranks, codes = ranks_of(np.arange(10.0)), np.repeat([0, 1], 5)
+        ranks, codes = np.arange(1.0, 11), np.repeat([0, 1], 5)
         np.testing.assert_allclose(chance_of_difference(ranks, codes), 0.012186, rtol=1e-4)
         self.assertEqual([1, 1], chance_of_difference(ranks, np.repeat([0, 1], [2, 8])).tolist())
-        self.assertEqual([1.5, 1.5, 3], ranks_of(np.array([4.0, 4.0, 9.0])).tolist())
 
     def test_the_standard_error_is_the_half_width_over_the_factor_of_the_rounds(self):
         for rounds, factor in ((0, 1.96), (2, 1.96), (3, 6.205), (5, 3.495), (40, 2.360)):  # Student's 98.75%
@@ -64,22 +63,20 @@ class Scale(unittest.TestCase):
             self.assertAlmostEqual(0.03 / factor, math.sqrt(found.variance[0]), places=4)
 
     def test_a_normal_scatter_of_many_machines_has_normal_chances(self):
-        healthy = Tables().healthy(1000)
-        self.assertAlmostEqual(0.00135, float(healthy.chance(-3)), delta=0.0003)  # of a normal number below -3
-        self.assertAlmostEqual(-3, healthy.distance(0.00135), delta=0.1)
-        self.assertEqual(0.5, float(healthy.chance(1.0)))
-        self.assertGreater(float(Tables().healthy(8).chance(-3)),
-     2 * 0.00135)  # middle and scatter are uncertain themselves
+        many = healthy(1000)
+        self.assertAlmostEqual(0.00135, float(many.chance(-3)), delta=0.0003)  # of a normal number below -3
+        self.assertAlmostEqual(-3, many.distance(0.00135), delta=0.1)
+        self.assertEqual(0.5, float(many.chance(1.0)))
+        self.assertGreater(float(healthy(8).chance(-3)), 2 * 0.00135)  # middle and scatter are uncertain themselves
         self.assertGreater(SimulatedGroups(30).freedom, SimulatedGroups(8).freedom)
 
     def test_far_distances_speak_for_long_tails_and_near_ones_for_a_normal_scatter(self):
-        tables = Tables()
         for far, least, most in ((0.0, 0.5, 1.0), (9.0, 0.0, 0.01)):
             counts, chance = TailCounts(40), np.random.default_rng(3)
             for _ in range(10):
                 z = chance.standard_normal(40)
                 z[0] += far
-                counts.add(np.arange(40), z, tables.healthy(40))
+                counts.add(np.arange(40), z, healthy(40))
             self.assertTrue(least <= counts.weights(np.tile(BEFORE, (40, 1)))[20, 0] <= most)
 
 
@@ -154,7 +151,7 @@ class Findings(unittest.TestCase):
         findings = judge(fleet)
         self.assertEqual(([], 12), (nodes_with(findings, "slow"), len(nodes_with(findings, "slower population"))))
         split, = (c for c in findings.groups[0].ceilings if c.populations)
-        self.assertEqual(("ceiling 3", 12), (split.name, len(split.populations[0][1])))
+        self.assertEqual(("ceiling 3", 12), (split.ceiling, len(split.populations[0][1])))
         first = findings.groups[0].associations[0]
         self.assertEqual(("BIOS", "ceiling 3"), (first.fact, first.ceiling))
         self.assertAlmostEqual(0.85, min(first.ratio, 1 / first.ratio), delta=0.02)
@@ -219,19 +216,24 @@ class Evidence(unittest.TestCase):
         place = (np.arange(41) - 20) / 20
         x = [0.01 * place[np.arange(41) * 7 % 41], 0.02 * place[np.arange(41) * 11 % 41]]
         x[0][40], x[1][40] = -0.02, -0.06
-        groups = [Group(one, np.full(41, 1e-8)) for one in x]
-        quantities = [Quantity(f"cpu bandwidth DRAM {a}", "B/s", MATERIAL, np.arange(41), None) for a in ("load", "store")]
+        def quantity(access, rates):
+            of_rates = np.array(rates)[:, None]
+            return Quantity(f"cpu bandwidth DRAM {access}", "B/s", np.arange(len(rates)), of_rates, np.full(of_rates.shape, 1e-8))
+
+        quantities = [quantity(*one) for one in zip(("load", "store"), x)]
+        groups = [one.group for one in quantities]
         w0, w1 = (1 / group.variance for group in groups)
         self.assertAlmostEqual(4, w0 / w1, delta=0.4)
-        mean, = means_of(quantities, groups, 41)
-        self.assertEqual("cpu memory, mean of 2", mean.name)
+        mean, = means_of(quantities, 41)
+        self.assertEqual("cpu memory, mean of 2", mean.ceiling)
         expected = (w0 * (-0.02 - groups[0].median) + w1 * (-0.06 - groups[1].median)) / (w0 + w1)
-        self.assertAlmostEqual(expected, mean.newest.x[-1], places=12)
-        quantities[1].members, groups[1] = np.arange(40), Group(x[1][:40], np.full(40, 1e-8))
-        mean, = means_of(quantities, groups, 41)
+        self.assertAlmostEqual(expected, mean.group.x[-1], places=12)
+        quantities[1] = quantity("store", x[1][:40])
+        groups[1] = quantities[1].group
+        mean, = means_of(quantities, 41)
         w0, w1 = (1 / group.variance for group in groups)
-        self.assertAlmostEqual(-0.02 - groups[0].median, mean.newest.x[-1], places=12)
-        self.assertAlmostEqual(1e-8 + 1e-10 + 1 / w0 - 1 / (w0 + w1), mean.newest.variance[-1], places=12)
+        self.assertAlmostEqual(-0.02 - groups[0].median, mean.group.x[-1], places=12)
+        self.assertAlmostEqual(1e-8 + 1e-10 + 1 / w0 - 1 / (w0 + w1), mean.variance[-1, -1], places=12)
 
     def test_a_node_that_is_slow_on_every_second_day_is_found(self):
         for first in (0, 1):

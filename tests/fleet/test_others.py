@@ -88,7 +88,7 @@ class History(unittest.TestCase):
         series, = judge_history(fleet)
         self.assertEqual(("2026-08-31", 20, 80), (series.weeks[0], series.nodes, series.tests))
         drift, = series.drifts
-        self.assertEqual(("n00007", "ceiling 2", "2026-10-05", 5, 7), (drift.node, drift.ceiling, drift.since, drift.before, drift.after))
+        self.assertEqual(("n00007", "ceiling 2", "2026-10-05", 5, 7), (drift.node, drift.ceiling, drift.since, drift.weeks_before, drift.weeks_after))
         self.assertAlmostEqual(0.94, drift.ratio, delta=0.01)
 
     def test_a_change_of_the_whole_fleet_is_apart(self):

@@ -1,15 +1,17 @@
-"""The atlas: one digest for each machine, from anybody, in a file that has the machine's name (results/atlas). It compares machines of different
-kinds, which a fleet never does."""
+"""The atlas: one digest for each machine, from anybody, in a file that has the machine's name (results/atlas). It
+compares machines of different kinds, which a fleet never does."""
 
 import html
 import math
 import re
+from collections import defaultdict
 from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from roof.errors import InputError
 from roof.fleet.digests import Digest, parse_digest
-from roof.fleet.tables import ABSENT, Cell, Table, number, page, percent, plain, si, word
+from roof.fleet.folders import exported
+from roof.fleet.tables import Cell, Table, number, page, percent, si
 from roof.texts import how_many
 
 BUILT_IN = Path(__file__).with_name("machines")  #: the machines that come with roof
@@ -19,14 +21,13 @@ PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "int
 LEVELS = ("L1", "L2", "L3", "DRAM")
 DRAWN = ("fp64", "fp32", "bf16", "fp8")
 MULTIPLY_ADDS = (("fma", "dot", "tile", "widened"), ("mul+add",))  #: the first that a precision has, else any operation
-NAME = re.compile(r"(\S+) (?:(?:compute (?P<core>\S+) (?P<mix>\S+) (?P<precision>\S+) \S+)|(?:bandwidth (?P<level>\S+) (?P<access>\S+)))"
-                  r" threads=(?P<threads>\d{1,9})(?P<condition>.*)")
+NAME = re.compile(r"(\S+) (?:(?:compute \S+ (?P<mix>\S+) (?P<precision>\S+) \S+)|(?:bandwidth (?P<level>\S+) "
+                  r"(?P<access>\S+))) threads=(?P<threads>\d{1,9})(?P<condition>.*)")
 
 
 class Roof(NamedTuple):
     """What a digest's name of a ceiling tells, with its rate: "cpu compute core fma fp32 avx512 threads=2"."""
 
-    device: str
     of: str  #: a precision or a memory level
     operation: str
     threads: int
@@ -50,34 +51,32 @@ class Device(NamedTuple):
 
 
 def _devices(machine: str, digest: Digest) -> List[Device]:
-    roofs: Dict[str, List[Roof]] = {}
-    rates = digest.ceilings
-    for name, state, value, low, high in zip(rates.names, rates.states, rates.value, rates.low, rates.high):
+    roofs: Dict[str, List[Roof]] = defaultdict(list)
+    for name, (value, low, high, *_) in zip(digest.ceilings.names, digest.ceilings.numbers.T):
         found = NAME.fullmatch(name)
         if found and not found["condition"]:
-            is_bound = math.isinf(high)
-            roofs.setdefault(found[1], []).append(Roof(found[1], found["precision"] or found["level"], found["mix"] or found["access"],
-                                                       int(found["threads"]), value, low, value if is_bound else high, is_bound))
+            of, operation = found["precision"] or found["level"], found["mix"] or found["access"]
+            is_bound, threads = math.isinf(high), int(found["threads"])
+            roofs[found[1]].append(Roof(of, operation, threads, value, low, value if is_bound else high, is_bound))
     devices = []
     for device, all_ in roofs.items():
         threads = max(roof.threads for roof in all_)
-        of: Dict[str, Roof] = {}
-        for key in {roof.of for roof in all_}:
+        best: Dict[str, Roof] = {}
+        for key in {roof.of for roof in all_ if roof.threads == threads}:
             some = [roof for roof in all_ if roof.of == key and roof.threads == threads]
             adds = [[r for r in some if r.operation in names] for names in MULTIPLY_ADDS] if key in PRECISIONS else []
-            best = max(next(filter(None, adds), some), key=lambda roof: roof.value, default=None)
-            if best:
-                of[key] = best
-        devices.append(Device(machine, digest, device, threads, of))
+            best[key] = max(next(filter(None, adds), some), key=lambda roof: roof.value)
+        devices.append(Device(machine, digest, device, threads, best))
     return devices
 
 
 def read_machine(name: str, file: bytes) -> List[Device]:
-    """The devices of a file of the atlas, which `name` and ".csv" name. Raises InputError as parse_digest() and for a name that is not of small
-    letters, digits and hyphens; a digest that names a node; a steady ceiling 2% above what the core's spec allows; no device with both the bandwidth
-    of DRAM and a peak."""
+    """The devices of a file of the atlas, which `name` and ".csv" name. Raises InputError as parse_digest() and for a
+    name that is not of small letters, digits and hyphens; a digest that names a node; a steady ceiling 2% above what
+    the core's spec allows; no device with both the bandwidth of DRAM and a peak."""
     if not re.fullmatch("[a-z0-9-]+", name):
-        raise InputError(f"atlas: '{name}' is no name of a machine: small letters, digits and hyphens, as in amd-epyc-zen4-2cpu")
+        raise InputError(f"atlas: '{name}' is no name of a machine: small letters, digits and hyphens, as in "
+                         "amd-epyc-zen4-2cpu")
     digest, _ = parse_digest(file, f"{name}.csv")
     if digest.node != NO_NODE:
         raise InputError(f"{name}: it names the node {digest.node}; `roof atlas add` leaves the name out")
@@ -91,23 +90,44 @@ def read_machine(name: str, file: bytes) -> List[Device]:
     return devices
 
 
-def _rate(roof: Optional[Roof]) -> Cell:
-    return number(roof.value, roof.text()) if roof else ABSENT
+def read_devices(place: Path) -> Tuple[List[Device], int]:
+    """Of a file of an atlas, a results folder, or all files of a folder; and the status of a damaged calibration."""
+    if (place / "measurements.csv").exists():
+        text, status = exported(place, "atlas")
+        return read_machine("here", text), status
+    if not place.is_dir():
+        try:
+            return read_machine(place.stem, place.read_bytes()), 0
+        except OSError as error:
+            raise InputError(f"cannot read {place}: {error.strerror}") from error
+    files = sorted(place.glob("*.csv"))
+    if not files:
+        raise InputError(f"atlas: there are no digests in '{place}'")
+    return [device for file in files for device in read_devices(file)[0]], 0
 
 
-def _ridge(device: Device) -> Cell:
-    """FLOP/B at which the memory and the fp32 roof meet."""
+def _rate(roof: Optional[Roof]) -> Optional[Cell]:
+    return number(roof.value, roof.text()) if roof else None
+
+
+def _ridge(device: Device) -> Optional[Cell]:
+    """FLOP/B at which the memory and the fp32 roof meet, with three significant digits."""
     memory, peak = device.roofs.get("DRAM"), device.roofs.get("fp32")
-    return number(peak.value / memory.value, plain(peak.value / memory.value)) if memory and peak else ABSENT
+    ridge = peak.value / memory.value if memory and peak else 0.0
+    return number(ridge, f"{ridge:.{max(0, 2 - math.floor(math.log10(ridge)))}f}") if 0 < ridge < math.inf else None
 
 
 def atlas_table(devices: List[Device]) -> Table:
     """One row for each device."""
-    rates = [f"{key} = {key}_{'flop' if key in PRECISIONS else 'byte'}_per_s" for key in PRECISIONS + LEVELS]
-    table = Table("", " | ".join(["machine | device | threads", *rates, "ridge, fp32 = ridge_fp32_flop_per_byte | = kind | day = time | = revision"]),
-                  [[d.machine, d.name, d.threads, *(_rate(d.roofs.get(key)) for key in PRECISIONS + LEVELS), _ridge(d), d.digest.kind,
-                    word(d.digest.time[:10], d.digest.time), d.digest.revision] for d in devices]).without_empty_columns()
-    table.expendable = ["day", "int32", "tf32", "int8", "L1", "L2"] + ["device"] * (len({d.machine for d in devices}) == len(devices))
+    keys = {key: f"{key}_{'flop' if key in PRECISIONS else 'byte'}_per_s" for key in PRECISIONS + LEVELS}
+    titles = [f"{key} = {of}" for key, of in keys.items()]
+    rates = {of: lambda d, key=key: _rate(d.roofs.get(key)) for key, of in keys.items()}
+    last = "ridge, fp32 = ridge_fp32_flop_per_byte | = kind | day = time | = revision"
+    table = Table("", " | ".join(["machine | device | threads", *titles, last]), devices, **rates,
+                  device=lambda d: d.name, ridge_fp32_flop_per_byte=_ridge, kind=lambda d: d.digest.kind,
+                  revision=lambda d: d.digest.revision, time=lambda d: Cell(d.digest.time, d.digest.time[:10])).without_empty_columns()
+    table.expendable = ["day", "int32", "tf32", "int8", "L1", "L2"]
+    table.expendable += ["device"] * (len({d.machine for d in devices}) == len(devices))
     return table
 
 
@@ -121,25 +141,27 @@ class _Picture:
     LEFT, TOP, WIDTH, HEIGHT = 90, 30, 950, 520
 
     def __init__(self, points: List[Tuple[Device, Roof, Roof]]):
-        (self.x0, self.x1), (self.y0, self.y1) = ( (min(values) / 2, max(values) * 2)
-         for values in ([m.value for _, m, _ in points], [p.value for _, _, p in points] + [m.value for _, m, _ in points]))
-        self.parts = [f'<rect class="axis" x="{self.LEFT}" y="{self.TOP}" width="{self.WIDTH}" height="{self.HEIGHT}"/>']
+        memories, peaks = ([point[k].value for point in points] for k in (1, 2))
+        (self.x0, self.x1), (self.y0, self.y1) = ((min(of) / 2, max(of) * 2) for of in (memories, peaks + memories))
+        self.parts = [f'<rect class="axis" x="{self.LEFT}" y="{self.TOP}" width="{self.WIDTH}" '
+                      f'height="{self.HEIGHT}"/>']
         for ridge in (1, 10, 100):
             self._ridge(ridge)
-        for axis, unit in ((0, "B/s"), (1, "FLOP/s")):
-            self._ticks(axis, unit)
+        self._ticks()
         named: Dict[str, Tuple[float, str]] = {}
         for device, memory, peak in points:
             self._mark(device, memory, peak)
             x, y = self.at(memory.value, peak.value)
-            if device.machine not in named or named[device.machine][0] > y:
-                named[device.machine] = (y, f'<text class="name" x="{x + 9:.1f}" y="{y - 7:.1f}">{html.escape(device.machine)}</text>')
+            text = f'<text class="name" x="{x + 9:.1f}" y="{y - 7:.1f}">{html.escape(device.machine)}</text>'
+            named[device.machine] = min(named.get(device.machine, (math.inf, "")), (y, text), key=lambda one: one[0])
         self.parts += [text for _, text in named.values()]
         for place, key in enumerate(DRAWN):
             x = self.LEFT + 90 * place
-            self.parts.append(f'<g class="s{place}">{SHAPES[place].format(x=x, y=14)}</g><text x="{x + 10}" y="18">{key}</text>')
-        self.parts.append(f'<text class="middle" x="565" y="{self.TOP + self.HEIGHT + 42}">bandwidth of DRAM (B/s)</text>'
-                          f'<text class="middle" transform="rotate(-90)" x="-290" y="16">multiply-adds (FLOP/s)</text>')
+            shape = SHAPES[place].format(x=x, y=14)
+            self.parts.append(f'<g class="s{place}">{shape}</g><text x="{x + 10}" y="18">{key}</text>')
+        y = self.TOP + self.HEIGHT + 42
+        self.parts.append(f'<text class="middle" x="565" y="{y}">bandwidth of DRAM (B/s)</text>'
+                          '<text class="middle" transform="rotate(-90)" x="-290" y="16">multiply-adds (FLOP/s)</text>')
 
     def at(self, x: float, y: float) -> Tuple[float, float]:
         across = math.log(x / self.x0) / math.log(self.x1 / self.x0)
@@ -150,40 +172,42 @@ class _Picture:
         x0, x1 = max(self.x0, self.y0 / ridge), min(self.x1, self.y1 / ridge)
         if x0 < x1:
             (xa, ya), (xb, yb) = self.at(x0, x0 * ridge), self.at(x1, x1 * ridge)
-            self.parts.append(f'<path class="ridge" fill="none" d="M{xa:.1f} {ya:.1f}L{xb:.1f} {yb:.1f}"/><text class="tick end" '
-                              f'x="{xb - 6:.1f}" y="{yb + 14:.1f}">ridge at {ridge} FLOP/B</text>')
+            self.parts.append(f'<path class="ridge" fill="none" d="M{xa:.1f} {ya:.1f}L{xb:.1f} {yb:.1f}"/><text '
+                              f'class="tick end" x="{xb - 6:.1f}" y="{yb + 14:.1f}">ridge at {ridge} FLOP/B</text>')
 
-    def _ticks(self, axis: int, unit: str) -> None:
-        low, high = ((self.x0, self.x1), (self.y0, self.y1))[axis]
-        for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1):
-            x, y = self.at(10.0**power, self.y0) if axis == 0 else self.at(self.x0, 10.0**power)
-            factor = 10.0 ** (power // 3 * 3)
-            text = html.escape(f"{10.0**power / factor:g} {si(factor, unit).split(' ')[1]}")
-            self.parts.append(
-                f'<path class="grid" d="M{x:.1f} {self.TOP}v{self.HEIGHT}"/><text class="tick middle" x="{x:.1f}" y="{y + 18:.1f}">{text}</text>'
-                if axis == 0 else
-                f'<path class="grid" d="M{self.LEFT} {y:.1f}h{self.WIDTH}"/><text class="tick end" x="{x - 8:.1f}" y="{y + 4:.1f}">{text}</text>')
+    def _ticks(self) -> None:
+        for low, high, unit in ((self.x0, self.x1, "B/s"), (self.y0, self.y1, "FLOP/s")):
+            for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1):
+                factor = 10.0 ** (power // 3 * 3)
+                text = html.escape(f"{10.0**power / factor:g} {si(factor, unit).split(' ')[1]}")
+                (x, _), (_, y) = self.at(10.0**power, self.y0), self.at(self.x0, 10.0**power)
+                grid, tick, side = (f"M{x:.1f} {self.TOP}v{self.HEIGHT}", (x, self.TOP + self.HEIGHT + 18), "middle")
+                if unit == "FLOP/s":
+                    grid, tick, side = f"M{self.LEFT} {y:.1f}h{self.WIDTH}", (self.LEFT - 8, y + 4), "end"
+                self.parts.append(f'<path class="grid" d="{grid}"/><text class="tick {side}" x="{tick[0]:.1f}" '
+                                  f'y="{tick[1]:.1f}">{text}</text>')
 
     def _mark(self, device: Device, memory: Roof, peak: Roof) -> None:
         x, y = self.at(memory.value, peak.value)
         (left, top), (right, bottom) = self.at(memory.low, peak.high), self.at(memory.high, peak.low)
         title = html.escape(f"{device.machine}, {device.name}: {peak.of} {peak.text()}, DRAM {memory.text()}")
-        self.parts.append(
-            f'<g class="s{DRAWN.index(peak.of)}"><title>{title}</title><path class="interval" d="M{left:.1f} {y:.1f}H{right:.1f}M{x:.1f} '
-            f'{top:.1f}V{bottom:.1f}"/>{SHAPES[DRAWN.index(peak.of)].format(x=f"{x:.1f}", y=f"{y:.1f}")}</g>')
+        place, lines = DRAWN.index(peak.of), f"M{left:.1f} {y:.1f}H{right:.1f}M{x:.1f} {top:.1f}V{bottom:.1f}"
+        self.parts.append(f'<g class="s{place}"><title>{title}</title><path class="interval" d="{lines}"/>'
+                          f'{SHAPES[place].format(x=f"{x:.1f}", y=f"{y:.1f}")}</g>')
 
     def svg(self) -> str:
-        return f'<svg width="1060" height="616" role="img" aria-label="Peaks over the bandwidth of memory">{"".join(self.parts)}</svg>'
+        return '<svg width="1060" height="616" role="img" aria-label="Peaks over the bandwidth of memory">' \
+               f'{"".join(self.parts)}</svg>'
 
 
 def atlas_page(devices: List[Device]) -> str:
     """One HTML file without script."""
-    machines = len({device.machine for device in devices})
-    lead = (f"{how_many(machines, 'machine')}, measured by roof, each in one calibration. ≥ stands before a lower bound: what was measured "
-            "where the machine was disturbed. Peaks are multiply-adds, bandwidths the fastest access, both with the most threads.")
-    points = [(d, d.roofs["DRAM"], d.roofs[key]) for d in devices if "DRAM" in d.roofs for key in DRAWN if key in d.roofs]
-    figure = f'<figure><figcaption>Peaks over the bandwidth of memory</figcaption>\n<div class="scroll">{_Picture(points).svg()}</div></figure>\n'
-    body = f'<p class="lead">{html.escape(lead)}</p>\n<section>\n{figure if points else ""}{atlas_table(devices).html()}</section>\n'
+    machines = how_many(len({device.machine for device in devices}), "machine")
+    lead = (f"{machines}, measured by roof, each in one calibration. ≥ stands before a lower bound: what was measured "
+            "where the machine was disturbed. Peaks are multiply-adds, bandwidths the fastest access, both with the most "
+            "threads.")
+    points = [(d, d.roofs["DRAM"], d.roofs[key]) for d in devices for key in DRAWN if {"DRAM", key} <= d.roofs.keys()]
+    figure = f'<figure><figcaption>Peaks over the bandwidth of memory</figcaption>\n<div class="scroll">' \
+             f'{_Picture(points).svg()}</div></figure>\n' if points else ""
+    body = f'<p class="lead">{html.escape(lead)}</p>\n<section>\n{figure}{atlas_table(devices).html()}</section>\n'
     return page("atlas of measured roofs", "Atlas of measured roofs", body)
-
-

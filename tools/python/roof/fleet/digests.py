@@ -9,7 +9,7 @@ import zlib
 from array import array
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
@@ -25,42 +25,24 @@ DIGITS = re.compile("[0-9.eE+-]*")
 
 
 class Rates(NamedTuple):
-    """Ceilings or links of one digest. Equal names, units and states of many digests are one object."""
+    """Ceilings or links of one digest. Equal names, units and states of many digests are one object.
+
+    `numbers`: rows of the value in SI; low; high, infinite for a lower bound, which cannot be compared; what the core's
+    spec allows, 0 if there is none; rounds, 0 if they are not known."""
 
     names: Tuple[str, ...]
     units: Tuple[str, ...]
     states: Tuple[str, ...]
-    numbers: np.ndarray  #: a row each as the properties have it
+    numbers: np.ndarray
 
-    @property
-    def value(self) -> np.ndarray:
-        """SI."""
-        return self.numbers[0]
+    value, low, high, spec, rounds = (property(lambda self, k=k: self.numbers[k]) for k in range(5))
 
-    @property
-    def low(self) -> np.ndarray:
-        return self.numbers[1]
-
-    @property
-    def high(self) -> np.ndarray:
-        """Infinity for a lower bound, which cannot be compared."""
-        return self.numbers[2]
-
-    @property
-    def spec(self) -> np.ndarray:
-        """What the core's spec allows; 0 if there is none."""
-        return self.numbers[3]
-
-    @property
-    def rounds(self) -> np.ndarray:
-        """0: not known."""
-        return self.numbers[4]
-
-    def some(self, places: List[int]) -> "Rates":
-        return Rates(*(tuple(words[k] for k in places) for words in self[:3]), self.numbers[:, places])
+    def some(self, places: Sequence[int]) -> "Rates":
+        return Rates(*(tuple(words[k] for k in places) for words in self[:3]), self.numbers[:, list(places)])
 
 
 NO_RATES = Rates((), (), (), np.zeros((5, 0)))
+_shared = lru_cache(maxsize=None)(tuple)  # the first of equal ones
 
 
 @dataclass
@@ -79,9 +61,17 @@ class Digest:
     def key(self) -> Tuple[str, ...]:
         return self.node, self.kind, self.plan, self.revision, self.time
 
+    def common_rates(self, other: "Digest") -> Tuple[Rates, Rates]:
+        """Of this and of the other digest: the ceilings that both have and that are no lower bounds."""
+        places, theirs = ({name: k for k, name in enumerate(c.names) if c.high[k] < math.inf}
+                          for c in (self.ceilings, other.ceilings))
+        names = [name for name in theirs if name in places]
+        return self.ceilings.some([places[n] for n in names]), other.ceilings.some([theirs[n] for n in names])
+
 
 def seconds_of(time: str) -> float:
-    """Of "2026-11-22T18:02:16Z". What follows the day may be missing or wrong: then it is midnight. Raises ValueError."""
+    """Of "2026-11-22T18:02:16Z". What follows the day may be missing or wrong: then it is midnight. Raises
+    ValueError."""
     day = datetime.date(int(time[:4]), int(time[5:7]), int(time[8:10]))
     seconds, unit = (day - datetime.date(1970, 1, 1)).days * 86400.0, 3600.0
     for place in (11, 14, 17):
@@ -101,8 +91,8 @@ def _powers(lines: int) -> np.ndarray:
 
 def _checksum(lines: List[bytes]) -> bytes:
     """docs/reliability.md."""
-    total = int((np.fromiter(map(zlib.crc32, lines), np.uint64, len(lines)) * _powers(len(lines))).sum()) & 0xFFFFFFFFFFFF
-    return base64.urlsafe_b64encode(total.to_bytes(6, "big"))
+    total = int((np.fromiter(map(zlib.crc32, lines), np.uint64, len(lines)) * _powers(len(lines))).sum())
+    return base64.urlsafe_b64encode((total & 0xFFFFFFFFFFFF).to_bytes(6, "big"))
 
 
 def _decompressed(file: bytes) -> bytes:
@@ -119,88 +109,6 @@ def _decompressed(file: bytes) -> bytes:
             raise InputError("it is damaged: its compressed form is cut off")
         file = unpacker.unused_data
     return text
-
-
-class Reader:
-    """Parses digests. Raises InputError with a sentence that begins with the line, where one is to blame."""
-
-    def __init__(self) -> None:
-        self._shared: Dict[Tuple[str, ...], Tuple[str, ...]] = {}
-
-    def digest(self, file: bytes) -> Tuple[Digest, str]:
-        """With the last checksum."""
-        if len(file) > LARGEST:
-            raise InputError("it is longer than 1 MiB")
-        text = _decompressed(file) if file[:2] == b"\x1f\x8b" else file
-        lines = text.split(b"\n")
-        header = lines[0].decode("utf-8", "replace")
-        names, _, run = header.partition(",block_checksum")
-        if names not in (HEADER, HEADER + ",rounds") or (run and not run.startswith(":")):
-            raise InputError("its columns are not those of a digest, or have no checksums")
-        if lines.pop() or len(lines) < 2:
-            raise InputError("it is cut off")
-        last = _prove(lines, names.encode(), [header.encode()] if run else [])
-        is_simple = max(map(len, lines)) <= 200 and b'"' not in text
-        return self._read(_columns(text[len(lines[0]) + 1 : -1], names.count(",") + 1, len(lines) - 1, is_simple), run[1:]), last
-
-    def _read(self, columns: List[List[str]], run: str) -> Digest:
-        kinds, names = columns[:2]
-        number = [kinds.count(kind) for kind in KINDS]
-        order = range(len(kinds))
-        if kinds != [kind for kind, n in zip(KINDS, number) for _ in range(n)]:
-            unknown = next((k for k, kind in enumerate(kinds) if kind not in KINDS), None)
-            if unknown is not None:
-                raise InputError(f"{unknown + 2}: it is no fact, ceiling, link or end")
-            if "end" in kinds[:-1]:
-                raise InputError(f"{kinds.index('end') + 3}: it stands after the end")
-            order = sorted(order, key=lambda k: KINDS.index(kinds[k]))
-            columns = [[column[k] for k in order] for column in columns]
-            kinds, names = columns[:2]
-        if number[3] != 1 or columns[2][-1] != str(len(kinds) - 1):
-            raise InputError("it is cut off")
-        if len(set(zip(kinds, names))) < len(names):
-            raise InputError("a name stands twice")
-        facts = dict(zip(names[: number[0]], columns[2]))
-        for fact in FACTS:
-            if not facts.get(fact):
-                raise InputError(f"it names no {fact}")
-        first = [facts.pop(fact) for fact in FACTS]
-        if not NODE_NAME.fullmatch(first[0]):
-            raise InputError(f"'{first[0]}' is no node's name")
-        try:
-            if not re.match(r"\d{4}-\d\d-\d\dT", first[4], re.ASCII):
-                raise ValueError
-            seconds = seconds_of(first[4])
-        except ValueError as error:
-            raise InputError(f"'{first[4]}' is no time") from error
-        end = number[0] + number[1]
-        for link in names[end:-1]:
-            if len(link.split(" ")) != 2 or not all(map(NODE_NAME.fullmatch, link.split(" "))):
-                raise InputError(f"'{shortened(link, 40)}' are not the names of two nodes")
-        ceilings, links = (self._rates(columns, order, slice(*ends)) for ends in ((number[0], end), (end, len(kinds) - 1)))
-        return Digest(*first, run, facts, ceilings, links, seconds)
-
-    def _rates(self, columns: List[List[str]], order: Sequence[int], at: slice) -> Rates:
-        of_rates = [column[at] for column in columns]
-        if not of_rates[0]:
-            return NO_RATES
-        n, counts = len(of_rates[0]), of_rates[7] + (of_rates[9] if len(columns) > 9 else [])
-        rates = of_rates[2] + of_rates[3] + [text or "inf" for text in of_rates[4]] + [text or "inf" for text in of_rates[8]]
-        is_well, numbers = False, np.zeros((5, n))
-        try:
-            numbers[:4] = np.frombuffer(array("d", map(float, rates))).reshape(4, n)
-            whole = list(map(int, counts))
-            value, low, high, spec = numbers[:4]
-            is_well = bool((low > 0).all() and (low <= value).all() and (value <= high).all() and np.isfinite(value).all() and (spec > 0).all())
-            is_well = is_well and DIGITS.fullmatch("".join(sum((of_rates[k] for k in (2, 3, 4, 8)), counts))) is not None and min(whole) >= 0
-        except (ValueError, OverflowError):
-            pass
-        if not is_well:
-            raise InputError(next(filter(None, (_fault(row, k + 2) for row, k in zip(zip(*of_rates), order[at]))), "its numbers cannot be read"))
-        numbers[3, np.isinf(numbers[3])] = 0
-        numbers[4] = whole[n:] if len(whole) > n else 0
-        words = (tuple(of_rates[k]) for k in (1, 5, 6))
-        return Rates(*(self._shared.setdefault(word, word) for word in words), numbers)
 
 
 def _prove(lines: List[bytes], before: bytes, run_header: List[bytes]) -> str:
@@ -222,7 +130,10 @@ def _columns(text: bytes, width: int, rows: int, is_simple: bool) -> List[List[s
         body = text.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError("it is no UTF-8") from error
-    cells = body.replace("\n", ",").split(",") if is_simple else [cell for row in csv.reader(body.split("\n")) for cell in row]
+    if is_simple:
+        cells = body.replace("\n", ",").split(",")
+    else:
+        cells = [cell for row in csv.reader(body.split("\n")) for cell in row]
     if len(cells) != rows * (width + 1):
         raise InputError(f"its lines have not {width + 1} cells each, as its header has")
     if not is_simple and any(len(cell.encode()) > 200 for cell in cells):
@@ -230,10 +141,65 @@ def _columns(text: bytes, width: int, rows: int, is_simple: bool) -> List[List[s
     return [cells[k :: width + 1] for k in range(width)]
 
 
+def _parse(columns: List[List[str]], run: str) -> Digest:
+    kinds, names = columns[:2]
+    if unknown := [k for k, kind in enumerate(kinds) if kind not in KINDS]:
+        raise InputError(f"{unknown[0] + 2}: it is no fact, ceiling, link or end")
+    if "end" in kinds[:-1]:
+        raise InputError(f"{kinds.index('end') + 3}: it stands after the end")
+    if kinds[-1] != "end" or columns[2][-1] != str(len(kinds) - 1):
+        raise InputError("it is cut off")
+    if len(set(zip(kinds, names))) < len(names):
+        raise InputError("a name stands twice")
+    at = {kind: [k for k, one in enumerate(kinds) if one == kind] for kind in KINDS}
+    facts = {names[k]: columns[2][k] for k in at["fact"]}
+    for fact in FACTS:
+        if not facts.get(fact):
+            raise InputError(f"it names no {fact}")
+    first = [facts.pop(fact) for fact in FACTS]
+    if not NODE_NAME.fullmatch(first[0]):
+        raise InputError(f"'{first[0]}' is no node's name")
+    try:
+        if not re.match(r"\d{4}-\d\d-\d\dT", first[4], re.ASCII):
+            raise ValueError
+        seconds = seconds_of(first[4])
+    except ValueError as error:
+        raise InputError(f"'{first[4]}' is no time") from error
+    for k in at["link"]:
+        if len(names[k].split(" ")) != 2 or not all(map(NODE_NAME.fullmatch, names[k].split(" "))):
+            raise InputError(f"'{shortened(names[k], 40)}' are not the names of two nodes")
+    return Digest(*first, run, facts, *(_rates(columns, at[kind]) for kind in ("ceiling", "link")), seconds)
+
+
+def _rates(columns: List[List[str]], at: List[int]) -> Rates:
+    if not at:
+        return NO_RATES
+    is_one = at[-1] - at[0] == len(at) - 1
+    rows = [column[at[0] : at[-1] + 1] if is_one else [column[k] for k in at] for column in columns]
+    counts = rows[7] + (rows[9] if len(rows) > 9 else [])
+    rates = rows[2] + rows[3] + [text or "inf" for text in rows[4] + rows[8]]
+    is_well, numbers = False, np.zeros((5, len(at)))
+    try:
+        numbers[:4] = value, low, high, spec = np.frombuffer(array("d", map(float, rates))).reshape(4, -1)
+        whole = list(map(int, counts))
+        is_ordered = (low > 0) & (low <= value) & (value <= high) & np.isfinite(value) & (spec > 0)
+        is_plain = DIGITS.fullmatch("".join(rows[2] + rows[3] + rows[4] + rows[8] + counts))
+        is_well = bool(is_ordered.all()) and is_plain is not None and min(whole) >= 0
+    except (ValueError, OverflowError):
+        pass
+    if not is_well:
+        faults = (_fault(row, k + 2) for row, k in zip(zip(*rows), at))
+        raise InputError(next(filter(None, faults), "its numbers cannot be read"))
+    numbers[3, np.isinf(numbers[3])] = 0
+    numbers[4] = whole[len(at) :] or 0
+    return Rates(*(_shared(tuple(rows[k])) for k in (1, 5, 6)), numbers)
+
+
 def _fault(row: Sequence[str], number: int) -> str:
     """What is wrong with the numbers of a line; empty if nothing is."""
+    form = re.compile(r"\d*\.?\d+(e[+-]?\d+)?|\d+\.", re.ASCII | re.I)
     for k in (2, 3, 4, 8):
-        if (row[k] or k < 4) and not (re.fullmatch(r"\d*\.?\d+(e[+-]?\d+)?|\d+\.", row[k], re.ASCII | re.I) and 0 < float(row[k]) < math.inf):
+        if (row[k] or k < 4) and not (form.fullmatch(row[k]) and 0 < float(row[k]) < math.inf):
             return f"{number}: '{shortened(row[k], 40)}' is no number above 0"
     if float(row[3]) > float(row[2]) or (row[4] and float(row[2]) > float(row[4])):
         return f"{number}: the value lies outside its interval"
@@ -243,9 +209,23 @@ def _fault(row: Sequence[str], number: int) -> str:
     return ""
 
 
-def parse_digest(file: bytes, name: str, reader: Optional[Reader] = None) -> Tuple[Digest, str]:
-    """`file`: the text, or its compressed form. With its last checksum. Raises InputError, which begins with `name`."""
+def parse_digest(file: bytes, name: str) -> Tuple[Digest, str]:
+    """`file`: the text, or its compressed form. With its last checksum. Raises InputError: `name`, the line, where one
+    is to blame, and a sentence."""
     try:
-        return (reader or Reader()).digest(file)
+        if len(file) > LARGEST:
+            raise InputError("it is longer than 1 MiB")
+        text = _decompressed(file) if file[:2] == b"\x1f\x8b" else file
+        lines = text.split(b"\n")
+        header = lines[0].decode("utf-8", "replace")
+        names, _, run = header.partition(",block_checksum")
+        if names not in (HEADER, HEADER + ",rounds") or (run and not run.startswith(":")):
+            raise InputError("its columns are not those of a digest, or have no checksums")
+        if lines.pop() or len(lines) < 2:
+            raise InputError("it is cut off")
+        last = _prove(lines, names.encode(), [header.encode()] if run else [])
+        is_simple = max(map(len, lines)) <= 200 and b'"' not in text
+        columns = _columns(text[len(lines[0]) + 1 : -1], names.count(",") + 1, len(lines) - 1, is_simple)
+        return _parse(columns, run[1:]), last
     except InputError as error:
         raise InputError(f"{name}:{'' if str(error)[:1].isdigit() else ' '}{printable(str(error))}") from error

@@ -8,12 +8,14 @@ import os
 import stat
 import subprocess
 import sys
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Dict, Iterable, List, Tuple, Union
+from typing import Dict, Iterable, List, Optional, Set, Tuple, Union
 
 from roof.errors import InputError
-from roof.fleet.digests import LARGEST, Digest, Reader, parse_digest
+from roof.fleet.digests import LARGEST, Digest, parse_digest
 from roof.fleet.nodes import NODE_NAME
 from roof.folder import RESULTS
 from roof.program import program
@@ -38,7 +40,8 @@ def _read_regular(file: str, most: int) -> bytes:
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise InputError(f"{name} is no regular file" if os.path.islink(file) else f"{name}: {error.strerror}") from error
+        reason = " is no regular file" if os.path.islink(file) else f": {error.strerror}"
+        raise InputError(f"{name}{reason}") from error
     with open(descriptor, "rb") as content:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -48,22 +51,26 @@ def _read_regular(file: str, most: int) -> bytes:
         return content.read()
 
 
-def _machine_lines(folder: str) -> List[str]:
+def _in_machine(folder: str, key: str, most_lines: Optional[int] = None) -> str:
+    """A value of machine.yaml; empty if there is none."""
     try:
-        return _read_regular(f"{folder}/machine.yaml", MOST_BYTES).decode("utf-8", "replace").split("\n")
+        lines = _read_regular(f"{folder}/machine.yaml", MOST_BYTES).decode("utf-8", "replace").split("\n")[:most_lines]
     except InputError:
-        return []
-
-
-def _value_in(lines: List[str], key: str) -> str:
+        lines = []
     return next((line[len(key) + 1 :].strip().strip("\"'") for line in lines if line.startswith(key + ":")), "")
 
 
-def exported(folder: Path, form: str, *options: str, quiet: bool = False) -> Tuple[bytes, int]:
-    """What `roof export FOLDER --format FORM` writes, and its exit status: 1 for a folder that is damaged or not finished, which it names.
+def _node_of(place: Path) -> str:
+    """The node whose folder this is: as machine.yaml has it, else by the folder's name; empty if neither is one's."""
+    folder = place.parent.name if place.name in ("cpu", "gpu") else place.name  # as `roof fleet script` lays them out
+    return next(filter(NODE_NAME.fullmatch, (_in_machine(str(place), "node"), folder)), "")
 
-    `quiet`: raises InputError with what it says instead."""
-    done = subprocess.run([program(), "export", str(folder), "--format", form, *options], capture_output=True, check=False)
+
+def exported(folder: Union[str, Path], form: str, *options: str, quiet: bool = False) -> Tuple[bytes, int]:
+    """What `roof export FOLDER --format FORM` writes, and its exit status: 1 for a folder that is damaged or not
+    finished, which it names. `quiet`: raises InputError with what it says instead."""
+    words = [program(), "export", str(folder), "--format", form, *options]
+    done = subprocess.run(words, capture_output=True, check=False)
     said = done.stderr.decode("utf-8", "replace")
     if done.returncode and (quiet or done.returncode != 1):
         raise InputError((said.splitlines() or ["it cannot be read"])[0].replace("roof: ", "", 1))
@@ -71,13 +78,16 @@ def exported(folder: Path, form: str, *options: str, quiet: bool = False) -> Tup
     return done.stdout, done.returncode
 
 
-def _read_some(places: List[Tuple[str, bool]]) -> List[Union[Tuple[Digest, str], str]]:
-    """The digest of each folder with its last checksum, or why it cannot be used. With a place: whether it has a machine.yaml."""
-    reader, read = Reader(), []  # type: ignore[var-annotated]
+Read = Union[Tuple[Digest, str], str]  #: a digest with its last checksum, or why it cannot be used
+
+
+def _read_some(places: List[Tuple[str, bool]]) -> List[Read]:
+    """The digest of each folder. With a place: whether it has a machine.yaml."""
+    read: List[Read] = []
     for place, has_machine in places:
         try:
-            digest, fingerprint = parse_digest(_read_regular(f"{place}/digest.csv", LARGEST), "digest.csv", reader)
-            run = _value_in(_machine_lines(place)[:2], "run") if has_machine else ""
+            digest, fingerprint = parse_digest(_read_regular(f"{place}/digest.csv", LARGEST), "digest.csv")
+            run = _in_machine(place, "run", 2) if has_machine else ""
             if run and run != digest.run:
                 raise InputError("digest.csv is of another run than machine.yaml")
             read.append((digest, fingerprint))
@@ -86,26 +96,17 @@ def _read_some(places: List[Tuple[str, bool]]) -> List[Union[Tuple[Digest, str],
     return read
 
 
-def _read_all(places: List[Tuple[str, bool]]) -> List[Union[Tuple[Digest, str], str]]:
-    """The same, of many folders on all processors: this process reads the first part."""
+def _read_all(places: List[Tuple[str, bool]]) -> List[Read]:
+    """The same, of many folders on all processors."""
     size = max(500, -(-len(places) // len(os.sched_getaffinity(0))))
-    fork, others = multiprocessing.get_context("fork"), []
-    for part in [places[k : k + size] for k in range(size, len(places), size)]:
-        receiver, sender = fork.Pipe(duplex=False)
-        child = fork.Process(target=lambda: sender.send(_read_some(part)), daemon=True)
+    parts = [places[k : k + size] for k in range(0, len(places), size)]
+    if len(parts) > 1:
         try:
-            child.start()
-        except OSError:  # no other process can be made
-            child = None
-        sender.close()
-        others.append((part, receiver, child))
-    read = _read_some(places[:size])
-    for part, receiver, child in others:
-        try:
-            read += receiver.recv() if child else _read_some(part)
-        except (EOFError, OSError):  # it was killed
-            read += _read_some(part)
-    return read
+            with ProcessPoolExecutor(len(parts), multiprocessing.get_context("fork")) as pool:
+                return [one for read in pool.map(_read_some, parts) for one in read]
+        except (OSError, RuntimeError):  # no other process can be made, or one was killed
+            pass
+    return _read_some(places)
 
 
 class _Search:
@@ -134,7 +135,8 @@ class _Search:
             except InputError as error:
                 self._refuse(place, str(error))
         elif files.intersection(RESULTS if level else RESULTS[1:]):  # a plan alone may be that of the fleet
-            self._refuse(place, "it has neither digest.csv nor measurements.csv: its run was stopped before the first row, or they are lost")
+            self._refuse(place, "it has neither digest.csv nor measurements.csv: its run was stopped before the first "
+                         "row, or they are lost")
         if level < MOST_LEVELS:
             for inner in sorted(folders):
                 self.folder(inner, level + 1)
@@ -145,8 +147,8 @@ class _Search:
         if node and node != not_of:
             self.fleet.damaged[node] = reason
 
-    def _make(self, place: Path, files) -> None:
-        """The digest of a folder without one, which is kept where the folder can be written; none of a run of training steps."""
+    def _make(self, place: Path, files: Set[str]) -> None:
+        """The digest of a folder without one, which is kept where the folder can be written; none of training steps."""
         size = 0
         for name in files:
             try:
@@ -158,39 +160,29 @@ class _Search:
             size += status.st_size
         if size > MOST_BYTES:
             raise InputError("it has no digest, and more than 64 MiB to make one from")
-        text, status = exported(place, "digest", quiet=True)
-        if not text:
-            return
-        if not _value_in(_machine_lines(str(place)), "node"):
-            raise InputError("its machine.yaml names no node")
-        self.found.append((*parse_digest(text, "digest.csv"), str(place)))
-        exported(place, "digest", "--out", str(place / "digest.csv"),
-                 quiet=True)  # fails in a folder that can only be read
+        text, _ = exported(place, "digest", quiet=True)
+        if text:
+            if not _in_machine(str(place), "node"):
+                raise InputError("its machine.yaml names no node")
+            self.found.append((*parse_digest(text, "digest.csv"), str(place)))
+            exported(place, "digest", "--out", f"{place}/digest.csv", quiet=True)  # fails where nothing can be written
 
     def digests(self) -> List[Digest]:
-        """In their order. A copy in another folder counts once, and is named: it may stand in the place of another node's."""
+        """In their order. A copy in another folder counts once, and is named: it may stand in another node's place."""
         for (place, _), read in zip(self.with_digest, _read_all(self.with_digest)):
             if isinstance(read, str):
                 self._refuse(place, read)
             else:
                 self.found.append((*read, place))
-        self.found.sort(key=lambda one: (one[0].key(), one[1:]))
         digests: List[Digest] = []
         before, first = "", ""
-        for digest, fingerprint, place in self.found:
+        for digest, fingerprint, place in sorted(self.found, key=lambda one: (one[0].key(), one[1:])):
             if fingerprint != before:
                 digests.append(digest)
                 before, first = fingerprint, place
             elif not os.path.samefile(first, place):
                 self._refuse(place, f"its digest is that of {first} and counts once", digest.node)
         return digests
-
-
-def _node_of(place: Path) -> str:
-    """The node whose folder this is: as machine.yaml has it, else by the folder's name; empty if neither is one's."""
-    folder = place.parent.name if place.name in ("cpu", "gpu") else place.name  # as `roof fleet script` lays them out
-    names = (_value_in(_machine_lines(str(place)), "node"), folder)
-    return next((name for name in names if NODE_NAME.fullmatch(name)), "")
 
 
 def read_fleet(folders: List[str]) -> Fleet:
@@ -205,8 +197,9 @@ def read_fleet(folders: List[str]) -> Fleet:
     fleet.refused.sort()
     cut = sum("left out" in digest.facts for digest in fleet.digests)
     if cut:
-        fleet.notes.append(f"{cut} of {len(fleet.digests)} digests {'lacks' if cut == 1 else 'lack'} rates that did not fit, which are not "
-                           "judged: see `left out` there. The run makes a whole one where digest.csv is deleted.")
+        fleet.notes.append(f"{cut} of {len(fleet.digests)} digests {'lacks' if cut == 1 else 'lack'} rates that did "
+                           "not fit, which are not judged: see `left out` there. The run makes a whole one where "
+                           "digest.csv is deleted.")
     return fleet
 
 
@@ -218,21 +211,21 @@ def _hidden(names: Iterable[str], stem: str) -> Dict[str, str]:
 
 def anonymise(fleets: List[Fleet]) -> None:
     """Other names for nodes, the values of facts of expected nodes, and folders. A node has one name in all fleets."""
-    names = {name for fleet in fleets for digest in fleet.digests for name in (digest.node, *" ".join(digest.links.names).split())}
+    all_ = [one for fleet in fleets for one in fleet.digests]
+    names = {name for one in all_ for name in (one.node, *" ".join(one.links.names).split())}
     names |= {node for fleet in fleets for node in (*fleet.expected, *fleet.damaged)}
     nodes = _hidden(names, "node")
-    values: Dict[str, set] = {}
-    for fleet in fleets:
-        for facts in fleet.expected.values():
-            for key, value in facts.items():
-                values.setdefault(key, set()).add(value)
+    values: Dict[str, Set[str]] = defaultdict(set)
+    for key, value in (fact for fleet in fleets for facts in fleet.expected.values() for fact in facts.items()):
+        values[key].add(value)
     hidden = {key: _hidden(of_key, key) for key, of_key in values.items()}
     for fleet in fleets:
-        for digest in fleet.digests:
-            digest.node = nodes[digest.node]
-            links = tuple(" ".join(nodes[end] for end in name.split(" ")) for name in digest.links.names)
-            digest.links = digest.links._replace(names=links)
+        for one in fleet.digests:
+            one.node = nodes[one.node]
+            ends = (name.split(" ") for name in one.links.names)
+            one.links = one.links._replace(names=tuple(f"{nodes[a]} {nodes[b]}" for a, b in ends))
         fleet.digests.sort(key=Digest.key)
-        fleet.expected = {nodes[node]: {key: hidden[key][value] for key, value in facts.items()} for node, facts in fleet.expected.items()}
+        fleet.expected = {nodes[node]: {key: hidden[key][value] for key, value in facts.items()}
+                          for node, facts in fleet.expected.items()}
         fleet.refused = [("a folder", "left out: it may hold names") for _ in fleet.refused]
         fleet.damaged = {nodes[node]: "its folder cannot be used" for node in fleet.damaged}

@@ -1,5 +1,6 @@
-"""Drift: the ceilings of nodes over weeks. A node is compared with the fleet's median of the same week, so that a change of all nodes (a season, a
-driver, another revision of roof) is not taken for a change of one. The change of all is reported apart.
+"""Drift: the ceilings of nodes over weeks. A node is compared with the fleet's median of the same week, so that a
+change of all nodes (a season, a driver, another revision of roof) is not taken for a change of one; it is reported
+apart.
 
 d is ln(node / median of the fleet's week). The statistic is the one-sided CUSUM
   C = max over t of (sum of the first t values of d - mean d) / (sigma sqrt(weeks)),   chance exp(-2 C²), Holm over all
@@ -9,15 +10,17 @@ median at most, so that no single week makes a drift."""
 
 import datetime
 import math
+from collections import defaultdict, namedtuple
 from dataclasses import dataclass, field
-from typing import Dict, List, NamedTuple, Tuple
+from functools import lru_cache
+from typing import Dict, List, Tuple
 
 import numpy as np
 import pandas as pd
 
 from roof.fleet.digests import Digest
 from roof.fleet.folders import Fleet
-from roof.fleet.healthy import BEFORE, Tables, TailCounts
+from roof.fleet.healthy import BEFORE, TailCounts, healthy
 from roof.fleet.quantities import to_the_right
 from roof.fleet.scale import ERROR, FEWEST_COMPARED, FOUND, MATERIAL, WINSORIZED, exp, holm, scale
 
@@ -27,27 +30,11 @@ FEWEST_JOINING = 10  #: nodes that ran two revisions in one week, so that the la
 ALIKE = 1000  #: simulated machines: sigma is as good as certain
 
 
-class NodeDrift(NamedTuple):
-    """A node and ceiling whose rate, to the fleet's median of each week, went down."""
-
-    node: str
-    ceiling: str
-    since: str  #: the Monday of the first slower week
-    ratio: float  #: after to before
-    before: int  #: weeks
-    after: int
-    chance: float  #: that a node without drift shows as much
-
-
-class FleetShift(NamedTuple):
-    """A week in which most nodes changed."""
-
-    ceiling: str
-    week: str  #: the Monday
-    ratio: float  #: to the same nodes' week before
-    low: float
-    high: float
-    nodes: int  #: in both weeks
+#: A node and ceiling whose rate, to the fleet's median of each week, went down. `since`: the Monday of the first slower
+#: week; `ratio`: after to before; `chance`: that a node without drift shows as much.
+NodeDrift = namedtuple("NodeDrift", "node ceiling since ratio weeks_before weeks_after chance")
+#: A week, by its Monday, in which most nodes changed. `ratio`: to the same nodes' week before; `nodes`: in both.
+FleetShift = namedtuple("FleetShift", "ceiling week ratio low high nodes")
 
 
 @dataclass
@@ -57,28 +44,31 @@ class HistorySeries:
     kind: str
     plan: str
     revisions: List[str]  #: the oldest first
-    weeks: List[str]  #: Mondays; none where all rates are lower bounds
-    nodes: int
+    rates: pd.Series  #: ln of the mean rate by ceiling, node and week
+    weeks: List[str] = field(default_factory=list)  #: Mondays; none where all rates are lower bounds
+    nodes: int = 0
     tests: int = 0  #: nodes and ceilings with enough weeks
-    visible: float = 0.0  #: the smallest drop of a node, from the middle of the weeks on, found in 95% of cases; 0: none
+    visible: float = 0.0  #: the smallest drop of a node, from the middle on, found in 95% of cases; 0: none
     drifts: List[NodeDrift] = field(default_factory=list)  #: the largest first
     shifts: List[FleetShift] = field(default_factory=list)
 
 
-def _week_of(time: str) -> str:
-    """The Monday of the week of "2026-11-22T…"."""
-    day = datetime.date(int(time[:4]), int(time[5:7]), int(time[8:10]))
-    return str(day - datetime.timedelta(min(day.weekday(), day.toordinal() - 1)))
+@lru_cache(maxsize=None)
+def _week_of(day: str) -> str:
+    """The Monday of the week of "2026-11-22"."""
+    date = datetime.date(*map(int, day.split("-")))
+    return str(date - datetime.timedelta(min(date.weekday(), date.toordinal() - 1)))
 
 
 def _weekly(digests: List[Digest]) -> pd.Series:
     """ln of the mean rate by ceiling, node and week."""
-    frames = []
-    for digest in digests:
-        known = np.isfinite(digest.ceilings.high)
-        frames.append(pd.DataFrame({"ceiling": np.array(digest.ceilings.names, dtype=object)[known], "node": digest.node,
-                                    "week": _week_of(digest.time), "x": np.log(digest.ceilings.value[known])}))
-    return pd.concat(frames).groupby(["ceiling", "node", "week"])["x"].mean()
+    known = [np.isfinite(one.ceilings.high) for one in digests]
+    nodes, weeks = [one.node for one in digests], [_week_of(one.time[:10]) for one in digests]
+    names = [np.array(one.ceilings.names, dtype=object)[some] for one, some in zip(digests, known)]
+    x = np.log(np.concatenate([one.ceilings.value[some] for one, some in zip(digests, known)]))
+    node, week = (np.repeat(np.array(of, dtype=object), list(map(len, names))) for of in (nodes, weeks))
+    frame = pd.DataFrame({"ceiling": np.concatenate(names), "node": node, "week": week, "x": x})
+    return frame.groupby(["ceiling", "node", "week"])["x"].mean()
 
 
 def _join(earlier: pd.Series, later: pd.Series) -> pd.Series:
@@ -87,8 +77,7 @@ def _join(earlier: pd.Series, later: pd.Series) -> pd.Series:
     offsets = both.median()[both.size() >= FEWEST_JOINING]
     if offsets.empty:
         return offsets
-    ceilings = later.index.get_level_values("ceiling")
-    moved = later - offsets.reindex(ceilings).to_numpy()
+    moved = later - offsets.reindex(later.index.get_level_values("ceiling")).to_numpy()
     return earlier.combine_first(moved.dropna())
 
 
@@ -98,8 +87,7 @@ class _Ceiling:
     def __init__(self, x: np.ndarray):
         counted = (~np.isnan(x)).sum(0) >= FEWEST_COMPARED
         self.x, self.weeks = x[:, counted], np.flatnonzero(counted)
-        with np.errstate(invalid="ignore"):
-            d = self.x - (np.nanmedian(self.x, axis=0) if counted.any() else 0)
+        d = self.x - (np.nanmedian(self.x, axis=0) if counted.any() else 0)
         self.d, self.of_week = to_the_right(d, np.broadcast_to(self.weeks, d.shape))
         self.steps = np.diff(self.d, axis=1)
         steps = self.steps[~np.isnan(self.steps)]
@@ -107,46 +95,44 @@ class _Ceiling:
         if len(steps) >= FEWEST_STEPS:
             self.sigma = max(1e-5, math.sqrt(float(scale(steps).variance) / 2))
 
-    def count(self, counts: TailCounts, tables: Tables) -> None:
+    def count(self, counts: TailCounts) -> None:
         for steps in self.steps.T if self.sigma else ():
             nodes = np.flatnonzero(~np.isnan(steps))
-            counts.add(nodes, steps[nodes] / (self.sigma * math.sqrt(2)), tables.healthy(ALIKE))
+            counts.add(nodes, steps[nodes] / (self.sigma * math.sqrt(2)), healthy(ALIKE))
 
     def _largest(self, d: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
         """C of each row, and how many weeks are before the change."""
         known = ~np.isnan(d)
         sums = np.cumsum(np.where(known, d - np.nanmean(d, axis=1, keepdims=True), 0), axis=1)[:, :-1]
-        most, at, weeks = sums.max(1), sums.argmax(1), known.sum(1)
-        return np.maximum(0, most) / (self.sigma * np.sqrt(weeks)), np.where(most > 0, at + 1 - (~known).sum(1), 1)
+        most, before = sums.max(1), sums.argmax(1) + 1 - (~known).sum(1)
+        return np.maximum(0, most) / (self.sigma * np.sqrt(known.sum(1))), np.where(most > 0, before, 1)
 
     def drifts(self, normal: np.ndarray) -> Dict[str, np.ndarray]:
         """A row for each node with enough weeks. `normal`: of each node, the weight of a normal scatter."""
         nodes = np.flatnonzero((~np.isnan(self.d)).sum(1) >= FEWEST_WEEKS) if self.sigma else np.array([], dtype=int)
-        d = self.d[nodes]
         if not len(nodes):
             return {"node": nodes}
+        d, normal = self.d[nodes], normal[nodes]
         weeks = (~np.isnan(d)).sum(1)
         c, before = self._largest(d)
         median = np.nanmedian(d, axis=1, keepdims=True)
         of_cut, _ = self._largest(median + np.clip(d - median, -WINSORIZED * self.sigma, WINSORIZED * self.sigma))
         change = -c * self.sigma * np.sqrt(weeks) * weeks / (before * (weeks - before))  # difference of the means
-        since = self.of_week[nodes, self.d.shape[1] - weeks + before]
-        chance = normal[nodes] * np.exp(-2 * c**2) + (1 - normal[nodes]) * np.exp(-2 * of_cut**2)
-        return {"node": nodes, "since": since, "change": change, "before": before, "after": weeks - before, "chance": chance}
+        return {"node": nodes, "since": self.of_week[nodes, d.shape[1] - weeks + before], "change": change,
+                "before": before, "after": weeks - before,
+                "chance": normal * np.exp(-2 * c**2) + (1 - normal) * np.exp(-2 * of_cut**2)}
 
     def shifts(self, name: str, weeks: List[str]) -> List[FleetShift]:
         """The weeks in which most nodes changed materially, and certainly."""
         found = []
-        for k in range(1, len(self.weeks)):
-            changes = self.x[:, k] - self.x[:, k - 1]
+        for week, changes in zip(self.weeks[1:], np.diff(self.x, axis=1).T):
             changes = changes[~np.isnan(changes)]
-            if len(changes) < FEWEST_COMPARED:
-                continue
-            median, variance, _ = (float(part) for part in scale(changes))
+            median, variance, _ = map(float, scale(changes))
             # standard errors: no week of a healthy fleet's years
-            half = 5 * math.sqrt(0.5 * math.pi * variance / len(changes))
-            if abs(median) >= max(half, -MATERIAL):
-                found.append(FleetShift(name, weeks[self.weeks[k]], *(exp(median + e) for e in (0, -half, half)), len(changes)))
+            half = 5 * math.sqrt(0.5 * math.pi * variance / max(1, len(changes)))
+            if len(changes) >= FEWEST_COMPARED and abs(median) >= max(half, -MATERIAL):
+                ends = (exp(median + end) for end in (0, -half, half))
+                found.append(FleetShift(name, weeks[week], *ends, len(changes)))
         return found
 
 
@@ -161,46 +147,52 @@ def _visible_drop(sigma: float, normal: float, weeks: int, tests: int) -> float:
     return -math.expm1(-max(drop, -MATERIAL + FOUND * 2 * sigma / root))
 
 
-def judge_history(fleet: Fleet) -> List[HistorySeries]:
-    groups: Dict[Tuple[str, str], Dict[str, List[Digest]]] = {}
-    for digest in fleet.digests:
-        if digest.ceilings.names:
-            groups.setdefault((digest.kind, digest.plan), {}).setdefault(digest.revision, []).append(digest)
-    series: List[Tuple[HistorySeries, pd.Series]] = []
+def _series_of(fleet: Fleet) -> List[HistorySeries]:
+    groups: Dict[Tuple[str, str], Dict[str, List[Digest]]] = defaultdict(lambda: defaultdict(list))
+    for one in fleet.digests:
+        if one.ceilings.names:
+            groups[one.kind, one.plan][one.revision].append(one)
+    series: List[HistorySeries] = []
     for (kind, plan), revisions in sorted(groups.items()):
         first = len(series)
-        for revision in sorted(revisions, key=lambda r: min(digest.time for digest in revisions[r])):
+        for revision in sorted(revisions, key=lambda r: min(one.time for one in revisions[r])):
             rates = _weekly(revisions[revision])
-            joined = _join(series[-1][1], rates) if len(series) > first else rates[:0]
+            joined = _join(series[-1].rates, rates) if len(series) > first else rates[:0]
             if len(joined):
-                series[-1][0].revisions.append(revision)
-                series[-1] = (series[-1][0], joined)
+                series[-1].revisions.append(revision)
+                series[-1].rates = joined
             else:
-                series.append((HistorySeries(kind, plan, [revision], [], 0), rates))
-    tables, scatters, candidates = Tables(), [], []
-    for number, (found, rates) in enumerate(series):
-        nodes, found.weeks = (sorted(rates.index.unique(level)) for level in ("node", "week"))
+                series.append(HistorySeries(kind, plan, [revision], rates))
+    return series
+
+
+def judge_history(fleet: Fleet) -> List[HistorySeries]:
+    series, scatters, candidates = _series_of(fleet), [], [pd.DataFrame({"chance": [], "change": []})]
+    for number, found in enumerate(series):
+        nodes, found.weeks = (sorted(found.rates.index.unique(level)) for level in ("node", "week"))
         found.nodes = len(nodes)
-        ceilings = {name: _Ceiling(of.droplevel("ceiling").unstack("week").reindex(index=nodes, columns=found.weeks).to_numpy(float)) for name,
-                    of in rates.groupby("ceiling")}
+        ceilings = {}
+        for name, of_name in found.rates.groupby("ceiling"):
+            table = of_name.droplevel("ceiling").unstack("week").reindex(index=nodes, columns=found.weeks)
+            ceilings[name] = _Ceiling(table.to_numpy(float))
         counts = TailCounts(len(nodes))
         for ceiling in ceilings.values():
-            ceiling.count(counts, tables)
+            ceiling.count(counts)
         tails = counts.weights(np.tile(BEFORE, (len(nodes), 1)))
         for name, ceiling in ceilings.items():
-            rows = pd.DataFrame(ceiling.drifts(tails[:, 0])).assign(ceiling=name, series=number)
-            candidates.append(rows.assign(node=[nodes[i] for i in rows["node"]]))
-            found.tests += len(rows)
+            drifts = pd.DataFrame(ceiling.drifts(tails[:, 0])).assign(ceiling=name, series=number)
+            found.tests += len(drifts)
             found.shifts += ceiling.shifts(name, found.weeks)
+            if len(drifts):
+                candidates.append(drifts.assign(node=np.array(nodes, dtype=object)[drifts["node"]]))
         sigmas = [ceiling.sigma for ceiling in ceilings.values()]
         scatters.append((float(np.median(sigmas)), float(tails[0, 0])) if sigmas else (0.0, 0.0))
-    rows = pd.concat(candidates, ignore_index=True) if candidates else pd.DataFrame()
-    if "chance" in rows:
-        for row in rows[holm(rows["chance"]) & (rows["change"] < MATERIAL).to_numpy()].itertuples():
-            found = series[row.series][0]
-            found.drifts.append(NodeDrift(row.node, row.ceiling, found.weeks[int(row.since)], exp(row.change), int(row.before), int(row.after),
-                                          float(row.chance)))
-    for (found, _), scatter in zip(series, scatters):
+    rows = pd.concat(candidates[1:] or candidates)
+    for row in rows[holm(rows["chance"]) & (rows["change"] < MATERIAL).to_numpy()].itertuples():
+        found = series[row.series]
+        found.drifts.append(NodeDrift(row.node, row.ceiling, found.weeks[int(row.since)], exp(row.change),
+                                      int(row.before), int(row.after), float(row.chance)))
+    for found, scatter in zip(series, scatters):
         found.visible = _visible_drop(*scatter, len(found.weeks), len(rows))
         found.drifts.sort(key=lambda drift: drift.ratio)
-    return [found for found, _ in series]
+    return series

@@ -1,31 +1,30 @@
-"""Which nodes of a fleet are slow. Nodes are compared only with equal ones: of the same kind, by the same plan and revision."""
+"""Which nodes of a fleet are slow. Nodes are compared only with equal ones: of the same kind, by the same plan and
+revision."""
 
 import math
+from collections import namedtuple
 from dataclasses import dataclass, field
-from types import SimpleNamespace
-from typing import Dict, List, NamedTuple, Tuple
+from typing import Dict, List, Tuple
 
 import numpy as np
+import pandas as pd
 
 from roof.fleet.folders import Fleet
-from roof.fleet.healthy import BEFORE, Tables, TailCounts
+from roof.fleet.healthy import BEFORE, TailCounts, simulated
 from roof.fleet.members import RANK, JudgeOptions, Member, Membership, NodeCeiling, NodeFinding
-from roof.fleet.quantities import Quantity, ceilings_of, means_of
-from roof.fleet.quantity_judge import (MEAN_OF_DAYS, NEWEST, OF_CEILINGS, OF_MEANS, OF_POPULATIONS, SLOWER_DAYS, CeilingFinding, QuantityJudge, Tests)
-from roof.fleet.scale import (ERROR, FEWEST_COMPARED, FEWEST_DRAINED, FOUND, MATERIAL, benjamini_hochberg, chance_of_difference, exp, holm, pooled_scatter, ranks_of)
+from roof.fleet.quantities import NEWEST, SLOWER_DAYS, VIEWS, Quantity, Tests, ceilings_of, means_of
+from roof.fleet.scale import (ERROR, FEWEST_COMPARED, FEWEST_DRAINED, FOUND, MATERIAL, benjamini_hochberg,
+                              chance_of_difference, exp, holm, pooled_scatter)
+from roof.texts import how_many
 
+#: Parts of ERROR: for ceilings, for means over kinds, for two populations.
+OF_CEILINGS, OF_MEANS, OF_POPULATIONS = 0.75 * ERROR, 0.2 * ERROR, 0.05 * ERROR
+NOTHING = "There is no digest of ceilings: nothing was judged."
 SLOW_DAY = 0.01  #: the chance at which a day counts as slow for a node that is slow on some days only
 
 
-class Association(NamedTuple):
-    """A fact that goes with a difference; not its cause."""
-
-    fact: str
-    value: str
-    ceiling: str
-    nodes: int  #: with this value
-    ratio: float  #: of their median to that of the others
-    chance: float
+#: A fact that goes with a difference; not its cause. `nodes`: with this value; `ratio`: of their median to the others'.
+Association = namedtuple("Association", "fact value ceiling nodes ratio chance")
 
 
 @dataclass
@@ -35,7 +34,7 @@ class FleetGroup:
     revision: str
     by: str  #: the value of --group-by
     nodes: List[NodeFinding]
-    ceilings: List[CeilingFinding] = field(default_factory=list)
+    ceilings: List[Quantity] = field(default_factory=list)
     associations: List[Association] = field(default_factory=list)
 
 
@@ -48,77 +47,78 @@ class Findings:
     tests: int = 0  #: ceilings of nodes that were compared
     notes: List[str] = field(default_factory=list)
 
+    def nodes(self) -> List[NodeFinding]:
+        return [*self.aside, *(node for group in self.groups for node in group.nodes)]
 
-def _independent(judges: List[QuantityJudge]) -> float:
+
+def _independent(quantities: List[Quantity]) -> float:
     """How many of the quantities are as good as independent: their scatters are known so well only together."""
-    most_members = 64
-    enough = [judge for judge in judges if judge.is_enough]
-    z = np.zeros((len(enough), most_members))
-    known = np.zeros(z.shape)
-    for row, judge in enumerate(enough):
-        k = np.flatnonzero(judge.quantity.members < most_members)
-        off = (judge.group.x[k] - judge.group.median) / math.sqrt(judge.group.variance)
-        z[row, judge.quantity.members[k]], known[row, judge.quantity.members[k]] = np.clip(off, -3, 3), 1
+    enough, most_members = [quantity for quantity in quantities if quantity.is_enough], 64
+    z, known = np.zeros((2, len(enough), most_members))
+    for row, quantity in enumerate(enough):
+        k = quantity.members[quantity.members < most_members]
+        off = (quantity.group.x[: len(k)] - quantity.group.median) / math.sqrt(quantity.group.variance)
+        z[row, k], known[row, k] = np.clip(off, -3, 3), 1
     both, own, count = z @ z.T, z**2 @ known.T, known @ known.T
     told = np.triu((count >= 3) & (own > 0) & (own.T > 0), 1)
     squares = both[told] ** 2 / (own * own.T)[told] - 1 / (count[told] - 1)
     return len(enough) / (1 + (len(enough) - 1) * max(0.0, float(squares.mean()) if told.any() else 0.0))
 
 
-def _pool(judges: List[QuantityJudge], view: str, independent: float, tables: Tables) -> None:
+def _pool(quantities: List[Quantity], view: str, independent: float) -> None:
     """Lets the scatters of all quantities say something about that of each, in one view."""
-    all_ = [some for judge in judges for some in judge.compared if some.view == view]
-    errors = [tables.groups(len(some.places) + 1) for some in all_]
-    pooled = pooled_scatter([some.group.variance for some in all_], [one.mean_log for one in errors], [one.freedom for one in errors], independent)
+    all_ = [some for quantity in quantities for some in quantity.compared if some.view == view]
+    errors = [simulated(some.size + 1) for some in all_]
+    pooled = pooled_scatter([some.variance for some in all_], [one.mean_log for one in errors],
+                            [one.freedom for one in errors], independent)
     for some in all_ if pooled.freedom > 0 else ():
-        simulated = tables.groups(len(some.places))
-        if some.group.least_variance() <= simulated.largest * pooled.variance:
-            some.pooled, some.freedom, some.healthy = pooled, simulated.freedom, tables.healthy(len(some.places), pooled)
+        least = max(float(some.others.variance.min()), some.usual_variance)  # one that is far off does not count
+        if least <= simulated(some.size).largest * pooled.variance:
+            some.pooled, some.freedom = pooled, simulated(some.size).freedom
 
 
-def _tails(judges: List[QuantityJudge], before: np.ndarray) -> Dict[str, np.ndarray]:
+def _tails(quantities: List[Quantity], before: np.ndarray) -> Dict[str, np.ndarray]:
     """Of each view, for each member. What the newest rates show holds before the means over days show more."""
     tails: Dict[str, np.ndarray] = {}
-    for view in (NEWEST, MEAN_OF_DAYS, SLOWER_DAYS):
+    for view in VIEWS:
         counts = TailCounts(len(before))
-        for judge in judges:
-            for some in judge.compared:
+        for quantity in quantities:
+            for some in quantity.compared:
                 if some.view == view:
-                    z = some.distance(some.group.x, some.group.own_variance, np.arange(some.group.size))
-                    counts.add(judge.quantity.members[some.places], z, some.healthy)
+                    counts.add(quantity.members[some.places], some.distance(), some.healthy)
         tails[view] = counts.weights(tails.get(NEWEST, before))
     return tails
 
 
-def _compare_nodes(group: FleetGroup, members: List[Member], tests: Tests) -> List[Quantity]:
-    """Fills in the group's ceilings, and what needs no list over all groups. What was compared."""
+def _compare_nodes(group: FleetGroup, members: List[Member], tests: Tests) -> None:
+    """Fills in the group's ceilings, and what needs no list over all groups."""
     quantities = ceilings_of(members)
     chance = OF_POPULATIONS / max(1, len(quantities))
-    judges = [QuantityJudge(quantity, members, tests).divide(chance) for quantity in quantities]
-    independent = _independent(judges)
-    for view in (NEWEST, MEAN_OF_DAYS, SLOWER_DAYS):
-        _pool(judges, view, independent, tests.tables)
-    tails = _tails(judges, np.tile(BEFORE, (len(members), 1)))
-    judged = np.zeros(len(members), dtype=int)
-    for judge in judges:
-        judge.test(tails)
-        judge.test_bounds(judged)
-    means = means_of(quantities, [judge.group if judge.is_enough else None for judge in judges], len(members))
-    of_means = [QuantityJudge(quantity, members, tests).divide(chance) for quantity in means]
-    tails_of_means = _tails(of_means, tails[NEWEST])
-    for judge in of_means:
-        judge.test(tails_of_means)
-    group.ceilings = [judge.finding for judge in judges + of_means]
     for quantity in quantities:
+        quantity.divide(chance, members)
+    independent = _independent(quantities)
+    for view in VIEWS:
+        _pool(quantities, view, independent)
+    tails = _tails(quantities, np.tile(BEFORE, (len(members), 1)))
+    judged = np.zeros(len(members), dtype=int)
+    for quantity in quantities:
+        quantity.test(tails, members, tests)
+        quantity.test_bounds(judged, members, tests)
         for i in quantity.without:
-            members[i].finding.ceilings.append(NodeCeiling(quantity.name, "missing", reason="the node's digest lacks it"))
+            node = members[i].finding
+            node.ceilings.append(NodeCeiling(node.node, quantity.ceiling, "missing", "the node's digest lacks it"))
+    means = [mean.divide(chance, members) for mean in means_of(quantities, len(members))]
+    tails_of_means = _tails(means, tails[NEWEST])
+    for mean in means:
+        mean.test(tails_of_means, members, tests)
+    group.ceilings, group.associations = quantities + means, _associations(quantities, members)
+    few = f"{how_many(len(members), 'node')} of its kind, plan and revision {'is' if len(members) == 1 else 'are'} " \
+          "too few to tell"
     for member, number in zip(members, judged):
         if RANK[member.finding.finding] < RANK["not judged"] and 2 * number <= len(quantities):
-            few = f"{len(members)} {'node' if len(members) == 1 else 'nodes'} of its kind, plan and revision " \
-                  f"{'is' if len(members) == 1 else 'are'} too few to tell"
             some = f"{number} of {len(quantities)} ceilings can be compared: the others are lower bounds or lacking"
-            member.finding.finding, member.finding.reason = "not judged", few if len(members) < FEWEST_COMPARED else some
-    return quantities
+            member.finding.finding = "not judged"
+            member.finding.reason = few if len(members) < FEWEST_COMPARED else some
 
 
 def _slow_days(low) -> int:
@@ -135,117 +135,125 @@ def _is_slow(low) -> bool:
 
 
 def _found(low, slow: bool, on_another_day: bool) -> NodeCeiling:
-    reason = "" if slow else "measure again"
+    remark = "measure again" if not slow else "slow on two days" if on_another_day else "measure again on another day"
     if low.view == SLOWER_DAYS:
         others = sum(not math.isnan(chance) for chance in low.others)
-        reason = f"slow on {_slow_days(low)} of {others + 1} days"
+        remark = f"slow on {_slow_days(low)} of {others + 1} days"
     elif low.is_bound:
-        reason = "disturbed each time, and far below the others" if slow else "the rate is only a lower bound"
-    return NodeCeiling(low.ceiling.name, "slow" if slow else "undecided", *(exp(part - low.median) for part in (low.x, low.low, low.high)),
-                       chance=float(low.chance), days=int(low.days), on_another_day=on_another_day, reason=reason)
+        remark = "disturbed each time, and far below the others" if slow else "the rate is only a lower bound"
+    remark = f"mean of {low.days} days; {remark}" if low.days > 1 else remark
+    ratios = (exp(part - low.median) for part in (low.x, low.low, low.high))
+    return NodeCeiling(low.finding.node, low.quantity.ceiling, "slow" if slow else "undecided", remark, *ratios,
+                       float(low.chance), int(low.days), on_another_day)
 
 
 def _decide(tests: Tests) -> None:
     """Makes the lists over all groups, and puts what they hold into the findings."""
-    lows = {name: np.concatenate([part[name] for part in tests.low]) for name in (tests.low[0] if tests.low else ())}
-    for is_mean, error in ((False, OF_CEILINGS), (True, OF_MEANS)) if lows else ():
-        rows, number = {name: column[lows["is_mean"] == is_mean] for name, column in lows.items()}, tests.number[is_mean]
-        by_holm = holm(rows["chance"], number, error)
+    lows = pd.concat(tests.low, ignore_index=True) if tests.low else pd.DataFrame({"is_mean": []})
+    for is_mean, error in ((False, OF_CEILINGS), (True, OF_MEANS)):
+        rows, number = lows[lows["is_mean"] == is_mean], tests.number[is_mean]
+        if not len(rows):
+            continue
+        certain = holm(rows["chance"], number, error)
         listed = benjamini_hochberg(rows["chance"], number, error) & (rows["view"] != SLOWER_DAYS)
         shown = listed | rows["is_wide"] & (rows["is_bound"] | (rows["chance_of_low"] * number <= error))
-        kept = np.flatnonzero(by_holm | shown)
-        found_low = [SimpleNamespace(**{name: column[k] for name, column in rows.items()}) for k in kept]
-        slow = [bool(is_certain) and _is_slow(row) for is_certain, row in zip(by_holm[kept], found_low)]
-        found = max(1, sum(slow))
-        for row, is_slow, is_shown in zip(found_low, slow, shown[kept]):
-            again = bool((np.asarray(row.others) * found <= error).any())
-            is_slow = is_slow and (again or not row.is_bound)  # a bound's rate may be higher: one day tells nothing
-            if is_slow or is_shown:
-                row.finding.drain |= is_slow and again and row.ceiling.nodes >= FEWEST_DRAINED
-                row.finding.ceilings.append(_found(row, is_slow, is_slow and again))
-    for is_mean, ceiling, healthy, tails, deviation, half, material in tests.visible:
-        cut = healthy.distance((OF_MEANS if is_mean else OF_CEILINGS) / tests.number[is_mean], tails)
-        ceiling.visible = -math.expm1(min((cut - FOUND) * deviation, material - half - FOUND * deviation))
+        found = list(rows.assign(certain=certain, shown=shown)[certain | shown].itertuples())
+        slow = [bool(low.certain) and _is_slow(low) for low in found]
+        for low, is_slow in zip(found, slow):
+            again = bool((low.others * max(1, sum(slow)) <= error).any())
+            is_slow = is_slow and (again or not low.is_bound)  # a bound's rate may be higher: one day tells nothing
+            if is_slow or low.shown:
+                low.finding.drain |= is_slow and again and low.quantity.nodes >= FEWEST_DRAINED
+                low.finding.ceilings.append(_found(low, is_slow, is_slow and again))
+    for quantity, some, tails in tests.visible:
+        error = OF_MEANS if quantity.is_mean else OF_CEILINGS
+        deviation = math.sqrt(some.pooled_variance(some.variance))
+        half = float(np.median(0.5 * (quantity.high - quantity.low)[some.places]))
+        cut = some.healthy.distance(error / tests.number[quantity.is_mean], tails)
+        least = min((cut - FOUND) * deviation, quantity.material - half - FOUND * deviation)
+        quantity.visible = -math.expm1(least) if least < 0 else None
 
 
-def _finish(node: NodeFinding, ceilings: Dict[str, CeilingFinding]) -> None:
+def _finish(node: NodeFinding, ceilings: Dict[str, Quantity]) -> None:
     """One row for each ceiling of the node, and its worst."""
-    node.ceilings.sort(key=lambda c: (-RANK[c.finding], c.days, c.ratio))
     first: Dict[str, NodeCeiling] = {}
-    for found in node.ceilings:
+    for found in sorted(node.ceilings, key=lambda c: (-RANK[c.finding], c.days, c.ratio or 0)):
         first.setdefault(found.ceiling, found)
-    node.ceilings = sorted(first.values(), key=lambda c: (-RANK[c.finding], c.ratio))
+    node.ceilings = sorted(first.values(), key=lambda c: (-RANK[c.finding], c.ratio or 0))
     for found in node.ceilings:
         ceilings[found.ceiling].slow += found.finding == "slow"
         ceilings[found.ceiling].undecided += found.finding in ("undecided", "implausible")
         if found.finding != "missing" and RANK[found.finding] > RANK[node.finding]:
             node.finding, node.reason = found.finding, ""
+    if node.ceilings and not node.reason:  # what stands behind the finding
+        worst = node.ceilings[0]
+        more = sum(found.finding == worst.finding for found in node.ceilings) - 1
+        node.reason = f"{worst.ceiling} at {worst.ratio or 0:.3f}" + (f", and {more} more" if more else "")
 
 
 def _associations(ceilings: List[Quantity], members: List[Member]) -> List[Association]:
-    """Every value of every fact against all other nodes, corrected by Holm's method for all of them. Those that differ materially, the largest
-    difference first; none for fewer than 12 nodes."""
+    """Every value of every fact against all other nodes, corrected by Holm's method for all of them. Those that differ
+    materially, the largest difference first; none for fewer than 12 nodes."""
     if len(members) < FEWEST_DRAINED:
         return []
-    facts = sorted({fact for member in members for fact in member.facts})
-    values = {fact: [member.facts.get(fact, "") for member in members] for fact in facts}
-    codes = {fact: np.unique(of_fact, return_inverse=True) for fact, of_fact in values.items()}
+    facts = pd.DataFrame([member.facts for member in members])
+    codes = {}
+    for fact in sorted(facts):
+        of_member, texts = pd.factorize(facts[fact].fillna("").to_numpy(object), sort=True)
+        is_known = (texts != "") | facts[fact].notna().all()
+        if is_known.sum() > 1:
+            codes[fact] = of_member, texts, is_known
     found: List[Association] = []
     tests = 0
     for ceiling in ceilings:
-        x, has = ceiling.newest.x, ceiling.members
-        ranks = ranks_of(x)
-        for fact, (texts, of_member) in codes.items():
-            lacks = sum(fact not in member.facts for member in members)
-            if len(texts) - (lacks > 0) < 2:
-                continue
-            some = of_member[has]
-            numbers = np.bincount(some, minlength=len(texts))
-            chances = np.pad(chance_of_difference(ranks, some), (0, len(texts)), constant_values=1.0)[: len(texts)]
-            told = (np.minimum(numbers, len(x) - numbers) >= 3) & ~((texts == "") & (lacks > 0))
+        x, ranks = ceiling.group.x, pd.Series(ceiling.group.x).rank().to_numpy()
+        for fact, (of_member, texts, is_known) in codes.items():
+            some = of_member[ceiling.members]
+            numbers, chances = np.bincount(some, minlength=len(texts)), chance_of_difference(ranks, some, len(texts))
+            told = (np.minimum(numbers, len(x) - numbers) >= 3) & is_known
             tests += int(told.sum())
             for code in np.flatnonzero(told & (chances <= ERROR)):
                 ratio = exp(np.median(x[some == code]) - np.median(x[some != code]))
                 if abs(math.log(ratio)) >= -MATERIAL:
-                    found.append(Association(fact, str(texts[code]), ceiling.name, int(numbers[code]), ratio, float(chances[code])))
+                    found.append(Association(fact, str(texts[code]), ceiling.ceiling, int(numbers[code]), ratio,
+                                             float(chances[code])))
     kept = holm([one.chance for one in found], tests)
-    return sorted((one for one, is_kept in zip(found, kept) if is_kept), key=lambda one: -round(abs(math.log(one.ratio)), 9))
-
-
-def _add_notes(findings: Findings, membership: Membership) -> None:
-    if not findings.groups and not findings.aside:
-        findings.notes.append("There is no digest of ceilings: nothing was judged.")
-    if any(c.nodes and not c.day_to_day for group in findings.groups for c in group.ceilings):
-        findings.notes.append("An interval covers one visit of a node. How much a node differs from day to day is not in it, so it is too "
-                              "narrow; ten nodes with digests of three days each would tell.")
-    if findings.groups and all(len(member.days) < 2 for members in membership.groups.values() for member in members):
-        findings.notes.append("No node has digests of two days: nothing is to be drained before a second measurement on another day.")
+    return sorted((one for one, is_kept in zip(found, kept) if is_kept),
+                  key=lambda one: -round(abs(math.log(one.ratio)), 9))
 
 
 def judge(fleet: Fleet, options: JudgeOptions = JudgeOptions()) -> Findings:
     membership, tests = Membership(fleet, options), Tests()
-    findings = Findings(refused=fleet.refused, damaged=fleet.damaged, notes=list(fleet.notes), aside=membership.aside)
+    findings = Findings([], membership.aside, fleet.refused, fleet.damaged, notes=list(fleet.notes))
     for key, members in membership.groups.items():
         findings.groups.append(FleetGroup(*key, [member.finding for member in members]))
-        findings.groups[-1].associations = _associations(_compare_nodes(findings.groups[-1], members, tests), members)
+        _compare_nodes(findings.groups[-1], members, tests)
     findings.tests = sum(tests.number.values())
     _decide(tests)
-    seen = {end for digest in fleet.digests for name in digest.links.names for end in name.split(" ")}
     for group in findings.groups:
-        ceilings = {ceiling.name: ceiling for ceiling in group.ceilings}
+        ceilings = {ceiling.ceiling: ceiling for ceiling in group.ceilings}
         for node in group.nodes:
             _finish(node, ceilings)
-            seen.add(node.node)
-    seen.update(node.node for node in findings.aside)
-    findings.aside += [NodeFinding(node, "missing", "expected, and there is no digest") for node in fleet.expected if node not in seen]
-    _add_notes(findings, membership)
+    seen = {end for digest in fleet.digests for name in digest.links.names for end in name.split(" ")}
+    seen.update(node.node for node in findings.nodes())
+    findings.aside += [NodeFinding(node, "missing", "expected, and there is no digest") for node in fleet.expected
+                       if node not in seen]
+    if not findings.groups and not findings.aside:
+        findings.notes.append(NOTHING)
+    if any(c.nodes and not c.day_to_day for group in findings.groups for c in group.ceilings):
+        findings.notes.append("An interval covers one visit of a node. How much a node differs from day to day is not "
+                              "in it, so it is too narrow; ten nodes with digests of three days each would tell.")
+    if findings.groups and all(len(m.days) < 2 for members in membership.groups.values() for m in members):
+        findings.notes.append("No node has digests of two days: nothing is to be drained before a second measurement "
+                              "on another day.")
     return findings
 
 
 def status_of(findings: Findings, has_links: bool = False) -> int:
-    """1 if a node is slow, of a slower population or of a changed kind, or a rate is implausible; else 2 if a node was not judged, is missing or
-    undecided, a folder cannot be used, or there is no node; else 0. `has_links`: links were judged, so that nodes need not be."""
-    worst = max([RANK[node.finding] for nodes in (findings.aside, *(group.nodes for group in findings.groups)) for node in nodes], default=0)
+    """1 if a node is slow, of a slower population or of a changed kind, or a rate is implausible; else 2 if a node was
+    not judged, is missing or undecided, a folder cannot be used, or there is no node; else 0. `has_links`: links were
+    judged, so that nodes need not be."""
+    worst = max([RANK[node.finding] for node in findings.nodes()], default=0)
     if findings.refused or (not findings.groups and not has_links):
         worst = max(worst, RANK["not judged"])
     return 1 if worst >= RANK["implausible"] else 0 if worst == 0 else 2
@@ -253,6 +261,5 @@ def status_of(findings: Findings, has_links: bool = False) -> int:
 
 def nodes_to_retest(findings: Findings) -> List[str]:
     """Sorted: all that are not fine, but for those to be drained, and those of which a digest or folder is damaged."""
-    nodes = {node.node for found in (findings.aside, *(group.nodes for group in findings.groups)) for node in found if node.finding != "fine"
-             and not node.drain}
+    nodes = {node.node for node in findings.nodes() if node.finding != "fine" and not node.drain}
     return sorted(nodes | set(findings.damaged))

@@ -1,8 +1,9 @@
 """Scripts that measure many nodes with the engine that a site already has. `roof` starts nothing itself.
 
-Each script runs one exclusive task per node, at most --at-once of them, and passes over nodes with whole digests, so that it can be run again. A node
-that is down, or that the engine does not know, is named and holds up no other. The texts are the files in the folder templates; @name@ stands for
-what is filled in, which is checked: no shell reads anything else into it."""
+Each script runs one exclusive task per node, at most --at-once of them, and passes over nodes with whole digests, so
+that it can be run again. A node that is down, or that the engine does not know, is named and holds up no other. The
+texts are the files in the folder templates; @name@ stands for what is filled in, which is checked: no shell reads
+anything else into it."""
 
 import re
 from dataclasses import dataclass, field
@@ -27,70 +28,65 @@ class Script:
     claim: str = ""  #: kubernetes: the PersistentVolumeClaim that holds `results`
     gpus: int = 8  #: kubernetes: of each node, requested where `devices` has gpu
 
-
-def _require_plain(what: str, text: str) -> None:
-    """Whether a shell and YAML take the text as one plain word."""
-    if not re.fullmatch(r"[0-9A-Za-z/._:@+][0-9A-Za-z/._:@+-]*", text):
-        raise InputError(f"{what}: '{text}' is no word of letters, digits and /._:@-+")
-
-
-def _check(script: Script) -> None:
-    if script.engine not in ENGINES:
-        raise InputError(f"unknown engine '{script.engine}'; legal values: {', '.join(ENGINES)}")
-    for device in script.devices:
-        if device not in ("cpu", "gpu"):
-            raise InputError(f"--device: '{device}' is neither cpu nor gpu (every GPU of a node)")
-    if not script.plan if not script.devices else len(script.devices) > 1 and script.plan:
-        raise InputError("--plan: one plan, with one device or as the plan says")
-    if script.plan:
-        _require_plain("--plan", script.plan)
-    _require_plain("--out", script.results)
-    if not script.nodes and script.engine in ("kubernetes", "parallel"):
-        raise InputError(f"--nodes: {script.engine} needs a list of nodes")
-    if script.engine == "kubernetes":
-        _require_plain("--image", script.image)
-        _require_plain("--claim", script.claim)
-        if not script.results.startswith("/"):
+    def check(self) -> None:
+        if self.engine not in ENGINES:
+            raise InputError(f"unknown engine '{self.engine}'; legal values: {', '.join(ENGINES)}")
+        for device in self.devices:
+            if device not in ("cpu", "gpu"):
+                raise InputError(f"--device: '{device}' is neither cpu nor gpu (every GPU of a node)")
+        if not self.plan if not self.devices else len(self.devices) > 1 and self.plan:
+            raise InputError("--plan: one plan, with one device or as the plan says")
+        if not self.nodes and self.engine in ("kubernetes", "parallel"):
+            raise InputError(f"--nodes: {self.engine} needs a list of nodes")
+        words = {"--plan": self.plan or "none", "--out": self.results}
+        if self.engine == "kubernetes":
+            words.update({"--image": self.image, "--claim": self.claim})
+        for option, text in words.items():  # a shell and YAML take the text as one plain word
+            if not re.fullmatch(r"[0-9A-Za-z/._:@+][0-9A-Za-z/._:@+-]*", text):
+                raise InputError(f"{option}: '{text}' is no word of letters, digits and /._:@-+")
+        if self.engine == "kubernetes" and not self.results.startswith("/"):
             raise InputError("--out: where the volume is mounted, such as /results")
 
+    def commands(self, node: str, results: str) -> str:
+        """A task's commands on one node. `node` and `results` are what the shell expands."""
+        if not self.devices:
+            return f"roof sweep {self.plan} --node {node} --out {results}/{node}"
+        plan, sides = f" --plan {self.plan}" if self.plan else "", {"gpu": " --side-by-side"}
+        return "; ".join(f"roof calibrate --device {device}{sides.get(device, '')}{plan} --node {node} "
+                         f"--out {results}/{node}/{device}" for device in self.devices)
 
-def _commands(script: Script, node: str, results: str) -> str:
-    """A task's commands on one node. `node` and `results` are what the shell expands."""
-    if not script.devices:
-        return f"roof sweep {script.plan} --node {node} --out {results}/{node}"
-    plan = f" --plan {script.plan}" if script.plan else ""
-    return "; ".join(f"roof calibrate --device {device}{' --side-by-side' if device == 'gpu' else ''}{plan} --node {node} "
-                     f"--out {results}/{node}/{device}" for device in script.devices)
-
-
-def _has_digests(script: Script, node: str, results: str) -> str:
-    """A condition of the shell: the node has all its digests, each with its last line, in either form."""
-    return " && ".join(f"zcat -f {results}/{node}{'/' + device if device else ''}/digest.csv 2> /dev/null | tail -n 1 | grep -q ^end,"
-                       for device in script.devices or [""])
-
-
-def _filled(file: str, **words: object) -> str:
-    text = (Path(__file__).parent / "templates" / file).read_text(encoding="utf-8")
-    return re.sub(r"@(\w+)@", lambda found: str(words[found[1]]), text)
+    def has_digests(self, node: str, results: str) -> str:
+        """A condition of the shell: the node has all its digests, each with its last line, in either form."""
+        folders = [f"{results}/{node}/{device}" for device in self.devices] or [f"{results}/{node}"]
+        return " && ".join(f"zcat -f {folder}/digest.csv 2> /dev/null | tail -n 1 | grep -q ^end,"
+                           for folder in folders)
 
 
 def fleet_script(script: Script) -> str:
-    """Raises InputError for an unknown engine or device, for missing nodes, image, claim or plan, for a plan and several devices, and for a plan or
-    folder that a shell could misread."""
-    _check(script)
-    words: Dict[str, object] = {"at_once": script.at_once, "results": script.results, "minutes": script.minutes, "seconds": 60 * script.minutes,
+    """Raises InputError for an unknown engine or device, for missing nodes, image, claim or plan, for a plan and
+    several devices, and for a plan or folder that a shell could misread."""
+    script.check()
+    words: Dict[str, object] = {"at_once": script.at_once, "results": script.results, "minutes": script.minutes,
+                                "seconds": 60 * script.minutes,
                                 "walltime": f"{script.minutes // 60:02}:{script.minutes % 60:02}:00"}
+
+    def filled(file: str, **more: object) -> str:
+        text = (Path(__file__).parent / "templates" / file).read_text(encoding="utf-8")
+        return re.sub(r"@(\w+)@", lambda found: str({**words, **more}[found[1]]), text)
+
     if script.engine == "kubernetes":
-        gpus = f"          resources: {{limits: {{nvidia.com/gpu: {script.gpus}}}}}\n" if "gpu" in script.devices else ""
-        text = _filled(ENGINES["kubernetes"], **words)
+        gpus = f"          resources: {{limits: {{nvidia.com/gpu: {script.gpus}}}}}\n"
+        gpus = gpus if "gpu" in script.devices else ""
+        text = filled(ENGINES["kubernetes"])
         for place, node in enumerate(script.nodes):
             name = re.sub(r"[_.]", "-", f"roof-{place}-{node.lower()}")[:63].rstrip("-")  # of a Kubernetes object
-            text += _filled("kubernetes_job.yaml", **words, name=name, node=node, image=script.image, claim=script.claim, resources=gpus,
-                            has_digests=_has_digests(script, node, script.results), commands=_commands(script, node, script.results))
+            text += filled("kubernetes_job.yaml", name=name, node=node, image=script.image, claim=script.claim,
+                           resources=gpus, has_digests=script.has_digests(node, script.results),
+                           commands=script.commands(node, script.results))
         return text
-    shell = {"slurm": ('"$node"', '"$results"', r"\$SLURMD_NODENAME"), "pbs": ('"$node"', '"$results"', "$node"),
-             "parallel": ("{}", script.results, "{}")}
-    node, results, own = shell[script.engine]
+    node, results, own = {"slurm": ('"$node"', '"$results"', r"\$SLURMD_NODENAME"),
+                          "pbs": ('"$node"', '"$results"', "$node"),
+                          "parallel": ("{}", script.results, "{}")}[script.engine]
     nodes = " ".join(script.nodes) or r"""$(printf '%s\n' "${!state[@]}" | sort)"""
-    return _filled(ENGINES[script.engine], **words, nodes=nodes, has_digests=_has_digests(script, node, results),
-                   commands=_commands(script, own, results))
+    return filled(ENGINES[script.engine], nodes=nodes, has_digests=script.has_digests(node, results),
+                  commands=script.commands(own, results))

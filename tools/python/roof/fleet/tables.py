@@ -1,4 +1,4 @@
-"""Tables and sentences for the terminal, as JSON and on a page; the same cells in all three (analysis/table does it for C++)."""
+"""Tables and sentences for the terminal, as JSON and on a page, with the same cells (analysis/table for C++)."""
 
 import html
 import json
@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple
 
 from roof.errors import InputError
 from roof.texts import printable
@@ -31,24 +31,12 @@ def si(value: float, unit: str) -> str:
     if value == 0:
         return f"0 {unit}"
     rounded = abs(value) * (1 + 5e-4)  # 999.9 has four digits before the point once it is rounded to three
-    factor, letter = next(((f, s) for f, s in zip((1e15, 1e12, 1e9, 1e6, 1e3, 1, 1e-3, 1e-6), "PTGMk mu") if rounded >= f), (1e-9, "n"))
+    scales = zip((1e15, 1e12, 1e9, 1e6, 1e3, 1, 1e-3, 1e-6), "PTGMk mu")
+    factor, letter = next(((size, one) for size, one in scales if rounded >= size), (1e-9, "n"))
     if rounded / factor >= 1e6:
         return f"{value:.2e} {unit}"
     digits = 0 if rounded / factor >= 100 else 1 if rounded / factor >= 10 else 2
     return f"{value / factor:.{digits}f} {letter.strip()}{unit}"
-
-
-def plain(value: float) -> str:
-    """Three significant digits."""
-    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}" if value and math.isfinite(value) else "0" if value == 0 else "-"
-
-
-def ratio_text(ratio: float, low: float, high: float) -> str:
-    return f"{ratio:.3f} [{low:.3f}, {high:.3f}]"
-
-
-def chance_text(chance: float) -> str:
-    return "< 1e-9" if chance < 1e-9 else f"{chance:.1g}"
 
 
 class Cell(NamedTuple):
@@ -59,63 +47,84 @@ class Cell(NamedTuple):
     is_number: bool = False  #: aligned to the right
 
 
-def word(text: str, value: Optional[str] = None) -> Cell:
-    return Cell(printable(text) if value is None else value, printable(text))
+ABSENT = Cell(None, "-", True)
 
 
 def number(value: float, text: str = "") -> Cell:
-    return Cell(float(value) if math.isfinite(value) else None, text, True)
+    return Cell(float(value) if math.isfinite(value) else None, printable(text), True)
 
 
-def count(value: int) -> Cell:
-    return Cell(int(value), str(int(value)), True)
+def _ratio(value: float, record: Any) -> Cell:
+    """With the interval that the record has; a high end that is infinite is that of a lower bound."""
+    low, high = getattr(record, "low", None), getattr(record, "high", 0.0)
+    interval = "" if low is None else f" [{low:.3f}, {high:.3f}]"
+    return number(value, f"{value:.3f}{interval}" if math.isfinite(high) else f"at least {low:.3f}")
 
 
-def _cell(value: Any) -> Cell:
-    if isinstance(value, (Cell, str)):
-        return word(value) if isinstance(value, str) else value
+#: What stands in a column of this key; other cells are texts, counts, truths, or rates for programs only.
+FORMS: Dict[str, Callable[[Any, Any], Cell]] = {
+    "ratio": _ratio,
+    "chance": lambda value, _: number(value, "< 1e-9" if value < 1e-9 else f"{value:.1g}") if value < 1 else ABSENT,
+    **dict.fromkeys(("median", "median_a", "median_b"), lambda value, record: number(
+        value, si(value, record.unit) if record.unit else f"{value:.3f}")),
+    **dict.fromkeys(("scatter", "day_to_day", "visible"), lambda value, _: number(value, percent(value)))}
+
+
+def _cell(key: str, value: Any, record: Any) -> Cell:
+    if value is None or isinstance(value, Cell):
+        return value or ABSENT
+    if key in FORMS:
+        return FORMS[key](value, record)
+    if isinstance(value, str):
+        return Cell(printable(value), printable(value))
     if isinstance(value, bool):
         return Cell(value, "")
-    return number(value) if isinstance(value, float) else count(value)
+    return number(value) if isinstance(value, float) else Cell(int(value), str(int(value)), True)
 
 
-def amount(value: float, unit: str) -> Cell:
-    return number(value, printable(si(value, unit)))
-
-
-ABSENT = Cell(None, "-", True)
 class Column:
-    def __init__(self, title: str, cells: Sequence[Cell]):
+    def __init__(self, title: str, cells: List[Cell]):
         self.title, self.cells, self.is_number = title, cells, any(cell.is_number for cell in cells)
         self.widest = max((len(cell.text) for cell in cells), default=0)
         self.width = max(len(title), self.widest)
 
 
-class Table:
-    """`columns`: "title = key | title that is its key | = key without a title, for programs only"; `rows`: a Cell for each, or what becomes one:
-    text, a count, a rate that has no text, a truth."""
+def _width(shown: List[Column], breaks_last: bool = False) -> int:
+    """`breaks_last`: the last column, where remarks stand, breaks between words."""
+    widths = [one.width for one in shown]
+    if breaks_last and shown and not shown[-1].is_number:
+        widths[-1] = min(widths[-1], NARROWEST)
+    return sum(widths) + 2 * max(0, len(widths) - 1)
 
-    def __init__(self, title: str, columns: str, rows: Sequence[Sequence[Any]]):
+
+class Table:
+    """`columns`: "title = key | title that is its key | = key without a title, for programs only". A cell shows what
+    `cells` make of a record for the key, else the record's attribute of that name; None is absent."""
+
+    def __init__(self, title: str, columns: str, records: Iterable[Any], **cells: Callable[[Any], Any]):
         halves = [[half.strip() for half in column.split("=")] for column in columns.split("|")]
         self.title, self.columns = title, [(half[0], half[-1]) for half in halves]
-        self.rows = [[_cell(value) for value in row] for row in rows]
+        self.rows = [[_cell(key, cells[key](one) if key in cells else getattr(one, key), one)
+                      for _, key in self.columns] for one in records]
         self.expendable: List[str] = []  #: titles of the columns that a narrow window leaves out, in this order
 
     def without_empty_columns(self) -> "Table":
         """Columns in which every cell is absent are for programs only."""
-        self.columns = [("" if all(row[i] is ABSENT for row in self.rows) else title, key) for i, (title, key) in enumerate(self.columns)]
+        self.columns = [("" if all(row[i] is ABSENT for row in self.rows) else title, key)
+                        for i, (title, key) in enumerate(self.columns)]
         return self
 
-    def json(self) -> List[dict]:
+    def json(self) -> List[Dict[str, Any]]:
         return [{key: cell.value for (_, key), cell in zip(self.columns, row)} for row in self.rows]
 
     def shown(self) -> List[Column]:
         """What people see."""
-        return [Column(title, [row[i] for row in self.rows[:MOST_ROWS]]) for i, (title, _) in enumerate(self.columns) if title]
+        rows = self.rows[:MOST_ROWS]
+        return [Column(title, [row[i] for row in rows]) for i, (title, _) in enumerate(self.columns) if title]
 
     def text(self, columns: int = 0) -> str:
-        """In at most `columns`; 0: unlimited. A wide table has columns that are the same in all rows in its title, loses expendable columns, then has
-        long names cut; one that is still too wide has a line for each cell."""
+        """In at most `columns`; 0: unlimited. A wide table has columns that are the same in all rows in its title,
+        loses expendable columns, then has long names cut; one that is still too wide has a line for each cell."""
         shown, most, common = self.shown(), max(NARROWEST, columns) if columns else 0, []
         for one in shown[-2::-1] if most and len(self.rows) > 1 else ():
             if _width(shown) > most and len({cell.text for cell in one.cells}) == 1:
@@ -127,50 +136,50 @@ class Table:
             excess = _width(shown, True) - most
             if most and excess > 0 and not one.is_number:
                 longest = max(8, one.widest - excess)
-                cut = [cell.text if len(cell.text) <= longest else cell.text[: longest - 1] + "~" for cell in one.cells]
+                texts = (cell.text for cell in one.cells)
+                cut = [text if len(text) <= longest else text[: longest - 1] + "~" for text in texts]
                 shown[i] = Column(one.title, [Cell(None, text) for text in cut])
-        heading = "; ".join(filter(None, (self.title, common and "all: " + ", ".join(common))))
+        heading = self.title
         if not most or _width(shown, True) <= most:
-            return (fitted(heading + "\n", columns) if heading else "") + _lines(shown, most)
-        shown = self.shown()
-        wide = max(len(one.title) for one in shown)
-        lines = ["".join(f"{one.title:{wide}}  {cell.text}\n" for one, cell in zip(shown, row)) for row in zip(*(one.cells for one in shown))]
-        return (fitted(self.title + "\n", columns) if self.title else "") + fitted("\n".join(lines), columns)
+            heading = "; ".join(filter(None, (heading, common and "all: " + ", ".join(common))))
+            body = _lines(shown, most)
+        else:
+            shown = self.shown()
+            wide = max(len(one.title) for one in shown)
+            rows = zip(*(one.cells for one in shown))
+            body = fitted("\n".join("".join(f"{one.title:{wide}}  {cell.text}\n" for one, cell in zip(shown, row))
+                                    for row in rows), columns)
+        return (fitted(heading + "\n", columns) if heading else "") + body
 
     def html(self) -> str:
         shown = self.shown()
         if not self.rows or not shown:
             return ""
-        note = f"<p>The first {MOST_ROWS} of {len(self.rows)} rows; --json has all.</p>\n" if len(self.rows) > MOST_ROWS else ""
-        heads = "".join(f'<th scope="col"{_css(one.is_number)}>{html.escape(one.title)}</th>' for one in shown)
-        rows = ["".join(f"<td{_css(cell.is_number)}>{html.escape(cell.text)}</td>" for cell in row) for row in zip(*(one.cells for one in shown))]
+        note = f"<p>The first {MOST_ROWS} of {len(self.rows)} rows; --json has all.</p>\n"
+        heads = "".join(f'<th scope="col"{_css(one)}>{html.escape(one.title)}</th>' for one in shown)
+        rows = ("".join(f"<td{_css(cell)}>{html.escape(cell.text)}</td>" for cell in row)
+                for row in zip(*(one.cells for one in shown)))
         body = "".join(f"<tr>{row}</tr>\n" for row in rows)
-        return f'{note}<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n'
+        note = note if len(self.rows) > MOST_ROWS else ""
+        return (f'{note}<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody></table>'
+                '</div>\n')
 
 
-def _css(is_number: bool) -> str:
-    return ' class="n"' if is_number else ""
-
-
-def _width(shown: List[Column], breaks_last: bool = False) -> int:
-    """`breaks_last`: the last column, where remarks stand, breaks between words."""
-    widths = [one.width for one in shown]
-    if breaks_last and shown and not shown[-1].is_number:
-        widths[-1] = min(widths[-1], NARROWEST)
-    return sum(widths) + 2 * max(0, len(widths) - 1)
+def _css(of: Any) -> str:
+    return ' class="n"' if of.is_number else ""
 
 
 def _lines(shown: List[Column], most: int) -> str:
-    before_last = _width(shown) - shown[-1].width
-    lines = []
+    before_last, lines = _width(shown) - shown[-1].width, ""
     # a heading is aligned as the first cell below it
     heads = [Cell(None, one.title, bool(one.cells) and one.cells[0].is_number) for one in shown]
     for row in [heads, *zip(*(one.cells for one in shown))]:
-        texts = [cell.text.rjust(one.width) if cell.is_number else cell.text.ljust(one.width) for cell, one in zip(row, shown)]
+        texts = [f"{cell.text:{'>' if cell.is_number else '<'}{one.width}}" for cell, one in zip(row, shown)]
         if most and before_last + shown[-1].width > most:
-            texts[-1] = fitted(row[-1].text + "\n", most - before_last)[:-1].replace("\n", "\n" + " " * before_last)
-        lines.append("  ".join(texts).rstrip() + "\n")
-    return "".join(lines)
+            last = fitted(row[-1].text + "\n", most - before_last)[:-1]
+            texts[-1] = last.replace("\n", "\n" + " " * before_last)
+        lines += "  ".join(texts).rstrip() + "\n"
+    return lines
 
 
 def fitted(text: str, columns: int) -> str:
@@ -199,10 +208,41 @@ def fitted(text: str, columns: int) -> str:
     return "".join(line + "\n" for line in out)
 
 
+class Section(NamedTuple):
+    title: str
+    lead: str
+    tables: List[Table]
+
+
+class Report(NamedTuple):
+    sections: List[Section]
+    notes: List[str]
+
+    def text(self, columns: int) -> str:
+        """In at most `columns`; 0: unlimited. Of each table the first 1,000 rows."""
+        text = ""
+        for title, lead, tables in self.sections:
+            text += fitted(title + "\n" + (shortened(lead, 2000) + "\n" if lead else ""), columns) + "\n"
+            text += "".join(table.text(columns) + "\n" for table in tables if table.rows)
+        return text + "".join(fitted(note + "\n", columns) for note in self.notes)
+
+    def json(self) -> Dict[str, Any]:
+        return {"sections": [{"title": title, "lead": lead,
+                              "tables": [{"title": one.title, "rows": one.json()} for one in tables]}
+                             for title, lead, tables in self.sections], "notes": self.notes}
+
+    def page(self) -> str:
+        body = ""
+        for title, lead, tables in self.sections:
+            body += f'<section><h2>{html.escape(title)}</h2>\n<p class="lead">{html.escape(lead)}</p>\n'
+            body += "".join(f"<h3>{html.escape(t.title)}</h3>\n{t.html()}" for t in tables if t.rows) + "</section>\n"
+        return page("fleet", "Fleet", body + "".join(f"<p>{html.escape(note)}</p>\n" for note in self.notes))
+
+
 def page(title: str, heading: str, body: str) -> str:
     """One HTML file without script that fetches nothing."""
-    style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
-    return Path(__file__).with_name("page.html").read_text(encoding="utf-8").format(title=title, style=style, heading=heading, body=body)
+    style, form = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("page.css", "page.html"))
+    return form.format(title=title, style=style, heading=heading, body=body)
 
 
 def window() -> int:
@@ -220,6 +260,11 @@ def say(text: str) -> None:
 
 def say_json(document: Any) -> None:
     say(json.dumps(document, indent=2, sort_keys=True, default=float) + "\n")
+
+
+def show(of: Any, is_json: bool, document: Any = None) -> None:
+    """A table or report, or its document [that of the report]."""
+    say_json(of.json() if document is None else document) if is_json else say(of.text(window()))
 
 
 def write_page(file: str, text: str, is_named: bool = True) -> None:
