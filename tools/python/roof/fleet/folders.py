@@ -102,8 +102,9 @@ def _read_all(places: List[Tuple[str, bool]]) -> List[Read]:
     parts = [places[k : k + size] for k in range(0, len(places), size)]
     if len(parts) > 1:
         try:
-            with ProcessPoolExecutor(len(parts), multiprocessing.get_context("fork")) as pool:
-                return [one for read in pool.map(_read_some, parts) for one in read]
+            with ProcessPoolExecutor(len(parts) - 1, multiprocessing.get_context("fork")) as pool:
+                others = pool.map(_read_some, parts[1:])
+                return [one for read in (_read_some(parts[0]), *others) for one in read]
         except (OSError, RuntimeError):  # no other process can be made, or one was killed
             pass
     return _read_some(places)

@@ -132,11 +132,12 @@ class TailCounts:
         self.lower = np.zeros((3, members, FORMS))
 
     def add(self, members: np.ndarray, z: np.ndarray, table: Healthy) -> None:
-        """Distances of one quantity, one of each member."""
+        """Distances of members from the middle of the others."""
         at = np.minimum(np.searchsorted(BINS, np.abs(z), "right") - 1, len(BINS) - 2)
-        low = z <= 0
+        low, n = z <= 0, self.lower.shape[1]
         self.upper += table.likelihood[0][at[~low]].sum(0)
-        self.lower[:, members[low]] += table.likelihood[:, at[low]]
+        of_bins = np.bincount(members[low] * len(BINS) + at[low], minlength=n * len(BINS)).reshape(n, -1)[:, :-1]
+        self.lower += of_bins @ table.likelihood
 
     def weights(self, before: np.ndarray) -> np.ndarray:
         """[member, form]. `before`: the same without any count."""

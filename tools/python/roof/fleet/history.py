@@ -21,7 +21,6 @@ import pandas as pd
 from roof.fleet.digests import Digest
 from roof.fleet.folders import Fleet
 from roof.fleet.healthy import BEFORE, TailCounts, healthy
-from roof.fleet.quantities import to_the_right
 from roof.fleet.scale import ERROR, FEWEST_COMPARED, FOUND, MATERIAL, WINSORIZED, exp, holm, scale
 
 FEWEST_WEEKS = 4  #: of a node
@@ -81,59 +80,58 @@ def _join(earlier: pd.Series, later: pd.Series) -> pd.Series:
     return earlier.combine_first(moved.dropna())
 
 
-class _Ceiling:
-    """`x`: [node, week], NaN where a node has no rate."""
+def _weeks_of(rates: pd.Series) -> pd.DataFrame:
+    """A row for each rate of a week with enough nodes, in the order of ceilings, nodes and weeks. `line`: the number of its
+    node and ceiling; `d`: to the week's median; `step`, `change`: of d and x, since the line's week before; `weeks`: of
+    the line; `sigma`: standard deviation of a node's week, 0 where it is unknown."""
+    frame = rates.rename("x").reset_index()
+    of_week = frame.groupby(["ceiling", "week"])["x"]
+    frame["d"], is_counted = frame["x"] - of_week.transform("median"), of_week.transform("size") >= FEWEST_COMPARED
+    frame = frame[is_counted].reset_index(drop=True)
+    frame["line"] = frame.groupby(["ceiling", "node"]).ngroup()
+    lines = frame.groupby("line")
+    frame["step"], frame["change"], frame["weeks"] = lines["d"].diff(), lines["x"].diff(), lines["x"].transform("size")
+    numbers = frame.groupby("ceiling")["week"].rank(method="dense")
+    frame.loc[numbers.groupby(frame["line"]).diff() != 1, "change"] = np.nan
+    sigmas = {ceiling: max(1e-5, math.sqrt(float(scale(steps).variance) / 2)) if len(steps) >= FEWEST_STEPS else 0.0
+              for ceiling, steps in frame.dropna(subset=["step"]).groupby("ceiling")["step"]}
+    frame["sigma"] = frame["ceiling"].map(sigmas).fillna(0.0).astype(float)
+    return frame
 
-    def __init__(self, x: np.ndarray):
-        counted = (~np.isnan(x)).sum(0) >= FEWEST_COMPARED
-        self.x, self.weeks = x[:, counted], np.flatnonzero(counted)
-        d = self.x - (np.nanmedian(self.x, axis=0) if counted.any() else 0)
-        self.d, self.of_week = to_the_right(d, np.broadcast_to(self.weeks, d.shape))
-        self.steps = np.diff(self.d, axis=1)
-        steps = self.steps[~np.isnan(self.steps)]
-        self.sigma = 0.0  # standard deviation of a node's week; 0: unknown
-        if len(steps) >= FEWEST_STEPS:
-            self.sigma = max(1e-5, math.sqrt(float(scale(steps).variance) / 2))
 
-    def count(self, counts: TailCounts) -> None:
-        for steps in self.steps.T if self.sigma else ():
-            nodes = np.flatnonzero(~np.isnan(steps))
-            counts.add(nodes, steps[nodes] / (self.sigma * math.sqrt(2)), healthy(ALIKE))
+def _largest(d: pd.Series, frame: pd.DataFrame) -> Tuple[np.ndarray, np.ndarray]:
+    """C of each line, and the row of its last week before the change."""
+    sums = (d - d.groupby(frame["line"]).transform("mean")).groupby(frame["line"]).cumsum()
+    sums[~frame["line"].duplicated(keep="last")] = -np.inf
+    at = sums.groupby(frame["line"]).idxmax()
+    scatter = frame["sigma"][at] * np.sqrt(frame["weeks"][at])
+    return (np.maximum(0, sums[at]) / scatter).to_numpy(), at.to_numpy()
 
-    def _largest(self, d: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-        """C of each row, and how many weeks are before the change."""
-        known = ~np.isnan(d)
-        sums = np.cumsum(np.where(known, d - np.nanmean(d, axis=1, keepdims=True), 0), axis=1)[:, :-1]
-        most, before = sums.max(1), sums.argmax(1) + 1 - (~known).sum(1)
-        return np.maximum(0, most) / (self.sigma * np.sqrt(known.sum(1))), np.where(most > 0, before, 1)
 
-    def drifts(self, normal: np.ndarray) -> Dict[str, np.ndarray]:
-        """A row for each node with enough weeks. `normal`: of each node, the weight of a normal scatter."""
-        nodes = np.flatnonzero((~np.isnan(self.d)).sum(1) >= FEWEST_WEEKS) if self.sigma else np.array([], dtype=int)
-        if not len(nodes):
-            return {"node": nodes}
-        d, normal = self.d[nodes], normal[nodes]
-        weeks = (~np.isnan(d)).sum(1)
-        c, before = self._largest(d)
-        median = np.nanmedian(d, axis=1, keepdims=True)
-        of_cut, _ = self._largest(median + np.clip(d - median, -WINSORIZED * self.sigma, WINSORIZED * self.sigma))
-        change = -c * self.sigma * np.sqrt(weeks) * weeks / (before * (weeks - before))  # difference of the means
-        return {"node": nodes, "since": self.of_week[nodes, d.shape[1] - weeks + before], "change": change,
-                "before": before, "after": weeks - before,
-                "chance": normal * np.exp(-2 * c**2) + (1 - normal) * np.exp(-2 * of_cut**2)}
+def _drifts(frame: pd.DataFrame, normal: Dict[str, float]) -> pd.DataFrame:
+    """A row for each node and ceiling with enough weeks. `normal`: of each node, the weight of a normal scatter."""
+    frame = frame[(frame["weeks"] >= FEWEST_WEEKS) & (frame["sigma"] > 0)].reset_index(drop=True)
+    c, at = _largest(frame["d"], frame)
+    off, most = frame["d"] - frame.groupby("line")["d"].transform("median"), WINSORIZED * frame["sigma"]
+    of_cut, _ = _largest(off.clip(-most, most), frame)
+    before, since = frame.groupby("line").cumcount() + 1, frame["week"].shift(-1)
+    found = frame.assign(before=before, since=since).loc[at].reset_index(drop=True)
+    found["after"] = found["weeks"] - found["before"]
+    # the difference of the means
+    found["change"] = -c * found["sigma"] * np.sqrt(found["weeks"]) * found["weeks"] / (found["before"] * found["after"])
+    share = found["node"].map(normal)
+    return found.assign(chance=share * np.exp(-2 * c**2) + (1 - share) * np.exp(-2 * of_cut**2))
 
-    def shifts(self, name: str, weeks: List[str]) -> List[FleetShift]:
-        """The weeks in which most nodes changed materially, and certainly."""
-        found = []
-        for week, changes in zip(self.weeks[1:], np.diff(self.x, axis=1).T):
-            changes = changes[~np.isnan(changes)]
-            median, variance, _ = map(float, scale(changes))
-            # standard errors: no week of a healthy fleet's years
-            half = 5 * math.sqrt(0.5 * math.pi * variance / max(1, len(changes)))
-            if len(changes) >= FEWEST_COMPARED and abs(median) >= max(half, -MATERIAL):
-                ends = (exp(median + end) for end in (0, -half, half))
-                found.append(FleetShift(name, weeks[week], *ends, len(changes)))
-        return found
+
+def _shifts(frame: pd.DataFrame) -> List[FleetShift]:
+    """The weeks in which most nodes changed materially, and certainly."""
+    found = []
+    for (ceiling, week), changes in frame.dropna(subset=["change"]).groupby(["ceiling", "week"])["change"]:
+        median, variance, _ = map(float, scale(changes))
+        half = 5 * math.sqrt(0.5 * math.pi * variance / len(changes))  # standard errors: none in a healthy fleet's years
+        if len(changes) >= FEWEST_COMPARED and abs(median) >= max(half, -MATERIAL):
+            found.append(FleetShift(ceiling, week, *(exp(median + end) for end in (0, -half, half)), len(changes)))
+    return found
 
 
 def _visible_drop(sigma: float, normal: float, weeks: int, tests: int) -> float:
@@ -170,28 +168,25 @@ def judge_history(fleet: Fleet) -> List[HistorySeries]:
     series, scatters, candidates = _series_of(fleet), [], [pd.DataFrame({"chance": [], "change": []})]
     for number, found in enumerate(series):
         nodes, found.weeks = (sorted(found.rates.index.unique(level)) for level in ("node", "week"))
-        found.nodes = len(nodes)
-        ceilings = {}
-        for name, of_name in found.rates.groupby("ceiling"):
-            table = of_name.droplevel("ceiling").unstack("week").reindex(index=nodes, columns=found.weeks)
-            ceilings[name] = _Ceiling(table.to_numpy(float))
+        scatters.append((0.0, 0.0))
+        found.nodes, frame = len(nodes), _weeks_of(found.rates)
+        if frame.empty:
+            continue
+        known = frame[frame["step"].notna() & (frame["sigma"] > 0)]
         counts = TailCounts(len(nodes))
-        for ceiling in ceilings.values():
-            ceiling.count(counts)
-        tails = counts.weights(np.tile(BEFORE, (len(nodes), 1)))
-        for name, ceiling in ceilings.items():
-            drifts = pd.DataFrame(ceiling.drifts(tails[:, 0])).assign(ceiling=name, series=number)
-            found.tests += len(drifts)
-            found.shifts += ceiling.shifts(name, found.weeks)
-            if len(drifts):
-                candidates.append(drifts.assign(node=np.array(nodes, dtype=object)[drifts["node"]]))
-        sigmas = [ceiling.sigma for ceiling in ceilings.values()]
-        scatters.append((float(np.median(sigmas)), float(tails[0, 0])) if sigmas else (0.0, 0.0))
+        counts.add(pd.Index(nodes).get_indexer(known["node"]), (known["step"] / known["sigma"] / math.sqrt(2)).to_numpy(),
+                   healthy(ALIKE))
+        normal = counts.weights(np.tile(BEFORE, (len(nodes), 1)))[:, 0]
+        drifts = _drifts(frame, dict(zip(nodes, normal)))
+        found.tests, found.shifts = len(drifts), _shifts(frame)
+        candidates += [drifts.assign(series=number)] if len(drifts) else []
+        ceilings = found.rates.index.unique("ceiling")
+        sigmas = frame.groupby("ceiling")["sigma"].first().reindex(ceilings).fillna(0.0)
+        scatters[-1] = float(sigmas.median()), float(normal[0])
     rows = pd.concat(candidates[1:] or candidates)
     for row in rows[holm(rows["chance"]) & (rows["change"] < MATERIAL).to_numpy()].itertuples():
-        found = series[row.series]
-        found.drifts.append(NodeDrift(row.node, row.ceiling, found.weeks[int(row.since)], exp(row.change),
-                                      int(row.before), int(row.after), float(row.chance)))
+        series[row.series].drifts.append(NodeDrift(row.node, row.ceiling, row.since, exp(row.change), int(row.before),
+                                                   int(row.after), float(row.chance)))
     for found, scatter in zip(series, scatters):
         found.visible = _visible_drop(*scatter, len(found.weeks), len(rows))
         found.drifts.sort(key=lambda drift: drift.ratio)
