@@ -68,6 +68,7 @@ COMMANDS = {
     "atlas add": (["atlas", "add", HOME / NEWER, "a-machine", "--out", "atlas"], ("newer",), ()),
 }
 OF_PACKAGE = ("fleet", "atlas")
+HIDDEN, ANONYMOUS = "run|node|machine", ("anonymised", "hidden fleet")
 #: A name under which an accident puts a folder.
 RENAMED = re.compile(r"(?<=[/>'])(Copy of it|elsewhere|beside|old|zz|inner|copy|0|20(25|31)-01-01T000000Z-fake-node-test)(?=[\"'/<:; ,])")
 WRITING = ("run", "own", "append", "calibrate", "health")  # whose words have times and names
@@ -116,6 +117,7 @@ class Campaign:
         self.roof_path, self.scratch, self.chance = roof, Path(scratch), random.Random(seed)
         neighbours.ROOF = roof
         self.package, self.program = (subprocess.Popen([*words, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                                       start_new_session=True,  # a stop lets the accident end
                                                        env={**os.environ, "ROOF_PROGRAM": str(roof)})
                                       for words in ([sys.executable, "-B", __file__], [roof]))
         self.whole, self.home = self.scratch / "whole", self.scratch / "home"
@@ -253,7 +255,7 @@ class Campaign:
             return wrong("CRASH")
         if self.same(name, answer, self.answers[name]):
             return "unchanged"
-        is_named = any(self.names(place, err + out, self.answers[name]) for place in places)
+        is_named = any(self.names(name, place, err + out) for place in places)
         if status == 2 and self.answers[name][0] != 2:
             if places & set(told):
                 return "refused" if "roof: " in err or words[0] == "fleet" else wrong("CRASH")
@@ -268,11 +270,15 @@ class Campaign:
             return "unchanged"
         return wrong("SILENT")
 
-    def names(self, place, text, whole):
+    def names(self, name, place, text):
         """Whether the answer has a line that the whole one has not, and that names the folder, its node or one of its files."""
-        before = set((whole[1] + whole[2]).splitlines())
-        new = "\n".join(line for line in text.splitlines() if line not in before)
-        return re.search(rf"\b{PLACES[place].name}\b|\w\.(csv|yaml)\b|passed over|has not ended|its rows disagree|Remarks on the files|{RENAMED.pattern}", new) is not None
+        def lines(text):  # the numbers of hidden names are counted with what is beside
+            return (re.sub(rf"\b({HIDDEN})-\d+", r"\1-N", text) if name in ANONYMOUS else text).splitlines()
+
+        before = set(lines(self.answers[name][1] + self.answers[name][2]))
+        new = "\n".join(line for line in lines(text) if line not in before)
+        words = [rf"\b{PLACES[place].name}\b", r"\w\.(csv|yaml)\b|passed over|has not ended|its rows disagree|Remarks on the files", RENAMED.pattern]
+        return re.search("|".join(words + [rf"\b({HIDDEN})-N\b|a folder"] * (name in ANONYMOUS)), new) is not None
 
     def same(self, name, one, other):
         return one[0] == other[0] and (one[1] == other[1] or self.plain(name, one[1]) == self.plain(name, other[1]))
@@ -281,7 +287,7 @@ class Campaign:
     def plain(name, text):
         text = RENAMED.sub(NEWER, text)
         if name == "anonymised":
-            text = re.sub(r"\brun-\d+", "run-N", text)  # counted with what is beside it
+            text = re.sub(rf"\b({HIDDEN})-\d+", r"\1-N", text)  # counted with what is beside it
         if "both sides use the same calibration" in text:  # not so where a copy of it is nearer
             text = "\n".join(line for line in text.split("\n") if "both sides use the same calibration" not in line)
         return re.sub(r"20\d\d-\d\d-\d\d[-T0-9:Z]*(-\w+)*", "DATE", text) if name in WRITING else text
@@ -295,13 +301,19 @@ class Campaign:
 
 
 def main():
+    """Prints the tally every 250 accidents, at the end, and when it is stopped."""
     roof, tries, seed = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    stopped = []
+    for one in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(one, lambda *_: stopped.append(True))
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as scratch:
         campaign = Campaign(roof, scratch, seed)
         for number in range(1, tries + 1):
             campaign.try_once()
-            if number % 250 == 0 or number == tries:
-                print(f"{number} accidents: {campaign.summary()}", flush=True)
+            if number % 250 == 0 or number == tries or stopped:
+                print(f"{number} accidents, seed {seed}: {campaign.summary()}", flush=True)
+            if stopped:
+                break
         campaign.tree.restore()  # so that the folder can be removed
         for server in (campaign.package, campaign.program):
             server.stdin.close()

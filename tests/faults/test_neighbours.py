@@ -147,6 +147,9 @@ KINDS = {
     "a looping folder beside": (beside(lambda place: place.symlink_to(place.name)), True, "odd"),
     "a socket beside": (beside(bind), True, None), "a pipe beside": (beside(os.mkfifo), True, None),
     "a private folder beside": (beside(lambda place: place.mkdir(mode=0)), True, "odd"),
+    **{f"{name} in its place": (lambda folder, make=make: (shutil.rmtree(folder), make(folder)), False, "odd")
+       for name, make in (("a file", Path.touch), ("a pipe", os.mkfifo), ("a dangling link", lambda place: place.symlink_to("nothing")))},
+    "an archive of it": (lambda folder: folder.with_name(f"{folder.name}.tar.gz").touch(), True, None),
     "in capitals": (in_capitals, False, "odd"),
     "two files lost": (lost("measurements.csv", "checksums.csv"), False, "damage"),
     "rows and the machine lost": (lost("measurements.csv", "machine.yaml"), False, "damage"),

@@ -84,11 +84,24 @@ std::string in_capitals(const fs::path& place)
     return {};
 }
 
+/// When the run of a folder of this name began; empty for a name that roof does not give.
+std::optional<std::time_t> time_in_name(const fs::path& place)
+{
+    return utc_seconds(place.filename().string(), "%Y-%m-%dT%H%M%SZ");
+}
+
+/// Whether what is no folder has the name of one that roof makes. An archive of it ends as archives do.
+bool has_name_of_run(const fs::path& place)
+{
+    const std::string ending = place.extension().string();
+    return time_in_name(place) && (ending.empty() || ending.find('-') != std::string::npos);
+}
+
 void read_time(Neighbour& found)
 {
     constexpr double most_apart = 24 * 3600;
     const std::string name = found.place.filename().string();
-    const auto said = utc_seconds(name, "%Y-%m-%dT%H%M%SZ");
+    const auto said = time_in_name(found.place);
     if (found.has_rows) found.time = start_of_rows(found.place);
     if (const auto began = utc_seconds(found.time);
         began && said && std::abs(std::difftime(*began, *said)) > most_apart)
@@ -151,12 +164,16 @@ std::vector<Neighbour> neighbours_in(const fs::path& parent)
     std::vector<Neighbour> found;
     std::error_code none;
     for (fs::directory_iterator at(parent, none), end; at != end; at.increment(none)) {
+        const fs::path& place = at->path();
         std::error_code error;
-        const bool is_folder = fs::is_directory(at->path(), error);
-        if (is_folder)
-            found.push_back(look_at_head(at->path()));
-        else if (error == std::errc::too_many_symbolic_link_levels)
-            found.push_back({at->path(), "cannot read " + at->path().string() + ": " + error.message()});
+        if (fs::is_directory(place, error)) {
+            found.push_back(look_at_head(place));
+            continue;
+        }
+        const bool is_told = error && error != std::errc::no_such_file_or_directory;
+        if (error == std::errc::too_many_symbolic_link_levels || has_name_of_run(place))
+            found.push_back({place, fmt::format("cannot read {}: {}", place.string(),
+                                                is_told ? error.message() : "it is no folder")});
     }
     std::ranges::sort(found, [](const Neighbour& a, const Neighbour& b) {
         return std::tie(a.time, a.place) > std::tie(b.time, b.place);
