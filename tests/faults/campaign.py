@@ -22,14 +22,15 @@ from pathlib import Path
 import test_neighbours as neighbours
 from campaign_kinds import BESIDE, CONSISTENT, FILES, FOLDERS, TEXTS
 from kept_tree import KeptTree
-from test_neighbours import HOME, NEWER, NOBODY, OLDER, RUN
+from served import NOBODY, SEPARATOR, Served
+from test_neighbours import HOME, NEWER, OLDER, RUN
 
 PACKAGE = Path(__file__).resolve().parents[2] / "tools/python"
 NODES = [f"n{number}" for number in range(1, 9)]
 ROUNDS = "rounds: 3\nrun:\n  - {bench: flops}\n"
 TRACE = json.dumps({"traceEvents": [{"ph": "X", "cat": "kernel", "name": name, "ts": 4 * ord(name), "dur": 3} for name in "kl"]})
 RAW = re.compile(r"filesystem error|exception|unexpected|Traceback|terminate called|what\(\)")
-PAGE, TABLES, SEPARATOR = "page.html", "tables", "\x1f"
+PAGE, TABLES = "page.html", "tables"
 PLACES = {"run": HOME / RUN, "newer": HOME / NEWER, "older": HOME / OLDER, "other": Path("other"), "n1": Path("fleet/n1"), "n2": Path("fleet/n2"),
           "later": Path("later/n3"), "import": Path("imported")}
 OF_FLEET = ("n1", "n2")
@@ -116,10 +117,7 @@ class Campaign:
     def __init__(self, roof, scratch, seed):
         self.roof_path, self.scratch, self.chance = roof, Path(scratch), random.Random(seed)
         neighbours.ROOF = roof
-        self.package, self.program = (subprocess.Popen([*words, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                                       start_new_session=True,  # a stop lets the accident end
-                                                       env={**os.environ, "ROOF_PROGRAM": str(roof)})
-                                      for words in ([sys.executable, "-B", __file__], [roof]))
+        self.package, self.program = (Served(words, self.scratch, ROOF_PROGRAM=str(roof)) for words in ([sys.executable, "-B", __file__], [roof]))
         self.whole, self.home = self.scratch / "whole", self.scratch / "home"
         self.counts, self.kinds, self.wrong = Counter(), Counter(), 0
         self.make()
@@ -167,17 +165,10 @@ class Campaign:
     def answer(self, name):
         """Status, standard output with the page, and standard error."""
         words = [str(word) for word in COMMANDS[name][0]]
-        page, out, err = (self.home / PAGE, self.scratch / "out", self.scratch / "err")
+        page = self.home / PAGE
         page.unlink(missing_ok=True)
-        for file in (out, err):
-            file.write_bytes(b"")
-            file.chmod(0o666)
-        server = self.package if words[0] in OF_PACKAGE else self.program
-        user = NOBODY if os.geteuid() == 0 else os.geteuid()
-        print(SEPARATOR.join(map(str, (user, self.home, out, err, *words))), file=server.stdin, flush=True)
-        status = int(server.stdout.readline())
-        shown = page.read_text(encoding="utf-8", errors="replace") if page.is_file() else ""
-        return status, out.read_text(encoding="utf-8", errors="replace") + shown, err.read_text(encoding="utf-8", errors="replace")
+        status, out, err = (self.package if words[0] in OF_PACKAGE else self.program).answer(self.home, words)
+        return status, out + (page.read_text(encoding="utf-8", errors="replace") if page.is_file() else ""), err
 
     def accident(self):
         """One of chance: (what it is, the folder that it befalls, whether an older calibration may be taken for it without a word)."""
@@ -315,9 +306,8 @@ def main():
             if stopped:
                 break
         campaign.tree.restore()  # so that the folder can be removed
-        for server in (campaign.package, campaign.program):
-            server.stdin.close()
-            server.wait()
+        campaign.package.end()
+        campaign.program.end()
     return 1 if campaign.wrong else 0
 
 

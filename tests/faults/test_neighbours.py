@@ -2,7 +2,8 @@
 sockets, of another version or machine, or with two files lost. Every command answers, takes the calibration that is the newest by its rows,
 and names once what it could not take; nothing is refused.
 
-usage: test_neighbours.py FAKE_ROOF [PAIRS [SEED]]; PAIRS: accidents of two at once, chosen by chance
+usage: test_neighbours.py FAKE_ROOF [PAIRS [SEED [COMMANDS]]]; PAIRS: accidents of two at once, chosen by chance; COMMANDS: beside a report, after
+each accident
 """
 
 import itertools
@@ -12,7 +13,6 @@ import random
 import re
 import shutil
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
@@ -20,13 +20,15 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+from kept_tree import KeptTree
+from served import NOBODY, Served
+
 ROOF = None
-PAIRS, SEED = 4, 1
+PAIRS, SEED, COMMANDS = 4, 1, 4
 ROOFS = "run:\n  - {bench: flops}\n  - {bench: bandwidth}\n"
 STEPS = "run:\n  - {bench: train, model: tinynet, batch: [4, 8]}\n"
 HOME = Path("results/fake-2cpu")
 OLDER, NEWER, RUN = (f"2026-01-0{day}T000000Z-fake-node-test" for day in (1, 2, 3))
-NOBODY = 65534
 #: Those that take a calibration.
 TAKERS = {
     "report": ["report", str(HOME / RUN), "--out", "page.html", "--json"],
@@ -193,55 +195,49 @@ class Neighbours(unittest.TestCase):
             subprocess.run([ROOF, "sweep", f"{plan}.yaml", "--out", folder], cwd=cls.whole, capture_output=True, check=True)
             sealed(cls.whole / folder, "measurements.csv", at(f"2026-01-0{day}T00:00:01Z"))
 
-    def roof(self, folder, words):
-        def as_nobody():
-            if os.geteuid() == 0:
-                os.setgroups([])
-                os.setgid(NOBODY)
-                os.setuid(NOBODY)
+        if os.geteuid() == 0:
+            for one in [cls.whole, *cls.whole.rglob("*")]:
+                os.chown(one, NOBODY, NOBODY, follow_symlinks=False)
+        cls.home, cls.tree = cls.place / "home", KeptTree(cls.whole, cls.place / "home")
+        cls.served = Served([ROOF], cls.place)
+        cls.addClassCleanup(cls.served.end)
+        cls.addClassCleanup(cls.tree.restore)  # so that the folder can be removed
+        cls.turns = itertools.cycle(name for name in [*TAKERS, *OTHERS] if name != "report")
 
-        (folder / "page.html").unlink(missing_ok=True)
-        return subprocess.run([ROOF, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=60, preexec_fn=as_nobody)
-
-    def answers(self, names):
-        """Makes the accidents in a copy of the folders, and checks each command."""
-        with tempfile.TemporaryDirectory(dir=self.place) as scratch:
-            folder = Path(scratch) / "home"
-            shutil.copytree(self.whole, folder, symlinks=True)
-            for name in names:
-                KINDS[name][0](folder / HOME / NEWER)
-            if os.geteuid() == 0:
-                Path(scratch).chmod(0o755)
-                for one in [folder, *folder.rglob("*")]:
+    def answers(self, names, commands=None):
+        """Makes the accidents, and checks some commands, each in its turn, and the report, whose page is kept. Status and streams of each."""
+        self.tree.restore()
+        for name in names:
+            KINDS[name][0](self.home / HOME / NEWER)
+        if os.geteuid() == 0:
+            for one in [self.home, *self.home.rglob("*")]:
+                if one.lstat().st_uid != NOBODY:
                     os.chown(one, NOBODY, NOBODY, follow_symlinks=False)
-            said = {name: self.roof(folder, words) for name, words in {**TAKERS, **OTHERS}.items()}
-            self.page = ""
-            if said["report"].returncode < 2:
-                self.roof(folder, TAKERS["report"])
-                self.page = (folder / "page.html").read_text(encoding="utf-8")
-            for one in [folder, *folder.rglob("*")]:
-                if not one.is_symlink() and not stat.S_IMODE(one.stat().st_mode) & 0o400:
-                    one.chmod(0o755)
-        for name, done in said.items():
-            if "no calibration" not in done.stderr:  # that of two accidents none is left is an answer
-                self.assertIn(done.returncode, (0, 1), f"{names}, {name}: {done.stderr}")
-            self.assertNotRegex(done.stderr, "filesystem error|exception|unexpected", names)
+        chosen = commands or ["report", *itertools.islice(self.turns, COMMANDS)]
+        said = {}
+        for name in chosen:
+            status, out, err = said[name] = self.served.answer(self.home, {**TAKERS, **OTHERS}[name])
+            if name == "report":
+                self.page = (self.home / "page.html").read_text(encoding="utf-8") if status < 2 else ""
+            if "no calibration" not in err:  # that of two accidents none is left is an answer
+                self.assertIn(status, (0, 1), f"{names}, {name}: {err}")
+            self.assertNotRegex(err, "filesystem error|exception|unexpected", names)
         return said
 
     def test_every_kind_is_told_as_it_is_and_the_newest_calibration_by_its_rows_is_taken(self):
         for name, (_, is_taken, told) in KINDS.items():
             with self.subTest(name):
                 said = self.answers([name])
-                taken = json.loads(said["report"].stdout)["studies"][0]["calibration"]["folder"]
-                day = "02" if is_taken else "01"
-                self.assertIn("2026-01-" + day, json.loads(said["report"].stdout)["studies"][0]["calibration"]["date"], taken)
-                for taker in TAKERS:
-                    sentences = [line for line in said[taker].stderr.splitlines() if line.startswith("roof: ") and "measuring" not in line]
+                study = json.loads(said["report"][1])["studies"][0]
+                self.assertIn("2026-01-02" if is_taken else "2026-01-01", study["calibration"]["date"], study["calibration"]["folder"])
+                for taker, (status, _, err) in said.items():
+                    if taker in OTHERS:
+                        continue
+                    sentences = [line for line in err.splitlines() if line.startswith("roof: ") and "measuring" not in line]
                     if told == "damage":
-                        self.assertEqual((1, True), (said[taker].returncode, "roof: damaged: " in said[taker].stderr), (taker, said[taker].stderr))
+                        self.assertEqual((1, True), (status, "roof: damaged: " in err), (taker, err))
                     else:
-                        self.assertEqual(0, said[taker].returncode, (taker, said[taker].stderr))
-                        self.assertEqual(1 if told == "odd" else 0, len(sentences), (taker, said[taker].stderr))
+                        self.assertEqual((0, 1 if told == "odd" else 0), (status, len(sentences)), (taker, err))
                 if told is not None:
                     self.assertIn("Damaged files" if told == "damage" else "Remarks on the files", self.page)
 
@@ -250,17 +246,16 @@ class Neighbours(unittest.TestCase):
         accidents = {"lost": Path.unlink, "emptied": lambda file: file.write_bytes(b""),
                      "halved": lambda file: file.write_bytes(file.read_bytes()[:file.stat().st_size // 2])}
         pairs = [(*two, how, then) for two in itertools.combinations(files, 2) for how in accidents for then in accidents]
-        whole = self.answers(["nothing"])
+        whole = self.answers(["nothing"], [*TAKERS, *OTHERS])
         for first, second, how, then in random.Random(SEED).sample(pairs, min(len(pairs), 2 * PAIRS)):
             def change(folder, first=first, second=second, how=how, then=then):
                 accidents[how](folder / first)
                 accidents[then](folder / second)
 
             with self.subTest(files=(first, second), how=(how, then)), mock.patch.dict(KINDS, {"pair": (change, None, None)}):
-                said = self.answers(["pair"])
-                for taker in TAKERS:
-                    if (said[taker].returncode, said[taker].stdout) != (whole[taker].returncode, whole[taker].stdout):
-                        self.assertIn(NEWER, said[taker].stderr, taker)
+                for taker, (status, out, err) in self.answers(["pair"]).items():
+                    if taker in TAKERS and (status, out) != whole[taker][:2]:
+                        self.assertIn(NEWER, err, taker)
 
     def test_two_at_once_end_no_command(self):
         chance = random.Random(SEED)
@@ -280,4 +275,5 @@ if __name__ == "__main__":
     ROOF = os.path.abspath(sys.argv.pop(1))
     PAIRS = int(sys.argv.pop(1)) if len(sys.argv) > 1 else PAIRS
     SEED = int(sys.argv.pop(1)) if len(sys.argv) > 1 else SEED
+    COMMANDS = int(sys.argv.pop(1)) if len(sys.argv) > 1 else COMMANDS
     unittest.main()
