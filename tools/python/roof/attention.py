@@ -1,6 +1,6 @@
-"""Attention for runs on shapes: one operator that reads queries, keys and values once, as fused kernels do, and knows how many
-pairs of query and key a mask keeps. transformers gets it as an implementation of attention, and of the masks, whose functions are
-evaluated for real."""
+"""Attention for runs on shapes: one operator that reads queries, keys and values once, as fused kernels do, and knows
+how many pairs of query and key a mask keeps. transformers gets it as an implementation of attention, and of the masks,
+whose functions are evaluated for real."""
 
 import sys
 from contextlib import contextmanager
@@ -29,13 +29,14 @@ def operator() -> Any:
         raise NotImplementedError("it runs on shapes alone")
 
     forward.register_fake(lambda query, key, value, kept: query.new_empty(*query.shape[:-1], value.shape[-1]))
-    backward.register_fake(lambda grad_out, query, key, value, out, kept: tuple(map(torch.empty_like, (query, key, value))))
+    backward.register_fake(lambda grad_out, *given: tuple(map(torch.empty_like, given[:3])))
 
     def keep(ctx: Any, inputs: Any, output: Any) -> None:
         ctx.save_for_backward(*inputs[:3], output)
         ctx.kept = inputs[3]
 
-    forward.register_autograd(lambda ctx, gradient: (*backward(gradient, *ctx.saved_tensors, ctx.kept), None), setup_context=keep)
+    forward.register_autograd(lambda ctx, gradient: (*backward(gradient, *ctx.saved_tensors, ctx.kept), None),
+                              setup_context=keep)
     return forward
 
 
@@ -64,8 +65,8 @@ def counted_mask(batch_size: int, q_length: int, kv_length: int, q_offset: int =
 
 
 def pairs_of(function: Any, queries: int, keys: int, q_offset: int, kv_offset: int) -> Optional[int]:
-    """Pairs that a function of transformers' masks keeps: (sequence, head, query, key) to a truth. None if it reads values of
-    tensors."""
+    """Pairs that a function of transformers' masks keeps: (sequence, head, query, key) to a truth. None if it reads
+    values of tensors."""
     import torch
     from torch.utils._python_dispatch import _disable_current_modes
     from transformers.masking_utils import causal_mask_function
@@ -110,7 +111,8 @@ def within_transformers() -> Iterator[None]:
     ALL_ATTENTION_FUNCTIONS.register(NAME, attend)
     masks.register(NAME, counted_mask)
     masks["sdpa"] = counted_mask
-    masking_utils.find_packed_sequence_indices = lambda position_ids: None  # sequences are whole; positions have no values
+    # sequences are whole; positions have no values
+    masking_utils.find_packed_sequence_indices = lambda position_ids: None
     try:
         yield
     finally:

@@ -1,9 +1,9 @@
 """Marks within what torch.compile made: one before and one after each kernel of Inductor's program.
 
-Inductor writes down which nodes of its graph a kernel computes (its debug handles), and a node knows the module that it is of.
-While a recording is active, the programs that Inductor generates get a call before and after each kernel. FLOPs are those of the
-kernel's nodes. Bytes are Inductor's `kernel_num_gb` where its metadata has it, which is for Triton, else the operands, each moved
-once."""
+Inductor writes down which nodes of its graph a kernel computes (its debug handles), and a node knows the module that it
+is of. While a recording is active, the programs that Inductor generates get a call before and after each kernel. FLOPs
+are those of the kernel's nodes. Bytes are Inductor's `kernel_num_gb` where its metadata has it, which is for Triton,
+else the operands, each moved once."""
 
 import re
 import sys
@@ -14,8 +14,10 @@ from typing import Any, Collection, Dict, List, Optional, Tuple
 from roof.work import READ_IN_PART, Work, moved, tensors_in, work_of
 
 HANDLE = re.compile(r"^( +)\S+ \[Provenance debug handles\] (\S+):(\d+)$")
-MODULE = re.compile(r"^L\['\w+'\](?:\[\d+\])?\.?")  #: the model, by the name of an argument: self, or args[0] behind a decorator
-#: What the graph's compiler has to do for it. Graphs from a cache have no nodes; kernels' bytes are written for their benchmark.
+#: the model, by the name of an argument: self, or args[0] behind a decorator
+MODULE = re.compile(r"^L\['\w+'\](?:\[\d+\])?\.?")
+#: What the graph's compiler has to do for it. Graphs from a cache have no nodes; kernels' bytes are written for their
+#: benchmark.
 SETTINGS = {"trace.provenance_tracking_level": 1, "fx_graph_cache": False, "benchmark_combo_kernel": True}
 
 
@@ -27,7 +29,8 @@ class Kernel:
     layer: str = ""  #: the module of most of its FLOPs; empty: the one that was compiled
     others: List[str] = field(default_factory=list)  #: modules that it also computes for
     work: Work = field(default_factory=Work)
-    operands: Optional[List[int]] = None  #: how often each of its operands is moved, where its bytes are still to be counted
+    #: how often each of its operands is moved, where its bytes are still to be counted
+    operands: Optional[List[int]] = None
     unread: float = 0.0  #: bytes of tables that it does not read
 
 
@@ -95,8 +98,8 @@ class Watch:
         ran = [kernel for of_layer in found.values() for kernel in of_layer]
         if ran:
             shared = sum(1 for kernel in ran if kernel.others)
-            return (f"the model was compiled: {len(ran)} kernels in a step, {shared} of them for several modules; each stands with "
-                    "the module of most of its FLOPs, and its layer names the others")
+            return (f"the model was compiled: {len(ran)} kernels in a step, {shared} of them for several modules; each "
+                    f"stands with the module of most of its FLOPs, and its layer names the others")
         return "a compiled model is one layer: " + (self.problem or (
             "Inductor did not compile it" if self._seen > self._before
             else "it was compiled before the recording began; record its first step to see its layers"))
@@ -156,8 +159,8 @@ def definitions(source: str) -> Dict[str, Tuple[str, str]]:
 
 
 def kernel_of(name: str, nodes: List[Any], definition: Optional[Tuple[str, str]], called: Collection[str]) -> Kernel:
-    """`definition`: of a generated kernel; None: an operator of PyTorch. `called`: the nodes of all operators, of which a
-    generated kernel only prepares the operands."""
+    """`definition`: of a generated kernel; None: an operator of PyTorch. `called`: the nodes of all operators, of which
+    a generated kernel only prepares the operands."""
     kernel = Kernel(name)
     modules: Dict[str, float] = {}
     for node in nodes:
@@ -178,7 +181,8 @@ def kernel_of(name: str, nodes: List[Any], definition: Optional[Tuple[str, str]]
         if flops and float(flops.group(1)):
             kernel.work.contraction_flops = float(flops.group(1))
         kernel.work.compulsory = kernel.work.no_reuse = 1e9 * float(size.group(1)) if size else 0.0
-        if not size and language == "cpp_pybinding":  # what a kernel in C++ reads and writes moves twice, a number never
+        # what a kernel in C++ reads and writes moves twice, a number never
+        if not size and language == "cpp_pybinding":
             signature = re.search(r"\bkernel\((.*?)\)\s*\{", text, flags=re.DOTALL)
             kernel.operands = [0 if "*" not in one else 2 if "in_out_ptr" in one else 1
                                for one in (signature.group(1) if signature else "").split(",")]
@@ -201,6 +205,7 @@ def work_of_node(node: Any) -> Work:
     if not hasattr(node.target, "_schema"):
         return Work()
     try:
-        return work_of(node.target, tree_map(value, node.args), tree_map(value, node.kwargs), node.meta.get("val"), False)
+        return work_of(node.target, tree_map(value, node.args), tree_map(value, node.kwargs), node.meta.get("val"),
+                       False)
     except Exception:  # a size that is not known before the program runs
         return Work(uncounted={str(node.target)})

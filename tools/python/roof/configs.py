@@ -1,7 +1,7 @@
 """From a config.json of transformers to a model on fake tensors and its inputs. No weights are read and none are made.
 
-Weights have the bytes in which a `quantization_config` stores them. What the inputs do not reach, such as the image part of a
-model that gets text alone, is left out and named."""
+Weights have the bytes in which a `quantization_config` stores them. What the inputs do not reach, such as the image
+part of a model that gets text alone, is left out and named."""
 
 import inspect
 import json
@@ -46,8 +46,8 @@ def read(file: Path) -> Dict[str, Any]:
 
 @dataclass
 class Loaded:
-    """A model whose parameters are fake, within `mode`. `call`: keyword arguments of a forward pass. `tokens`: of a sequence;
-    0: none."""
+    """A model whose parameters are fake, within `mode`. `call`: keyword arguments of a forward pass. `tokens`: of a
+    sequence; 0: none."""
 
     name: str
     mode: Any = field(default_factory=fake_mode)
@@ -68,14 +68,15 @@ def load(file: Path, batch: int, tokens: Optional[int], precision: str) -> Loade
     if int(transformers.__version__.split(".")[0]) < 5:
         raise InputError(f"transformers {transformers.__version__} is installed: an estimate needs 5.0 or newer")
     if precision not in DTYPES:
-        raise InputError(f"precision {precision}: a model of PyTorch computes in {', '.join(DTYPES)}; a quantization_config "
-                         "says how weights are stored")
+        raise InputError(f"precision {precision}: a model of PyTorch computes in {', '.join(DTYPES)}; a "
+                         f"quantization_config says how weights are stored")
     made = Loaded(file.parent.name if file.stem == "config" and file.parent.name else file.stem)
     before = torch.get_default_dtype()
     torch.set_default_dtype(getattr(torch, DTYPES[precision]))
     try:
         with within_transformers():
-            with torch.device("meta"):  # whose values nobody computes; rates that a class reads in its making are on the CPU
+            # whose values nobody computes; rates that a class reads in its making are on the CPU
+            with torch.device("meta"):
                 model, config = made_of(given)
             made.model = fake_copy(model, made.mode)
             with made.mode:
@@ -108,14 +109,16 @@ def made_of(given: Dict[str, Any]) -> Tuple[Any, Any]:
     if kind not in transformers.models.auto.configuration_auto.CONFIG_MAPPING:
         raise InputError(f"transformers {version} has no model type '{kind[:60]}'"
                          + ("; its code lies beside its weights and is not run" if "auto_map" in given else ""))
-    config = transformers.AutoConfig.for_model(**{key: value for key, value in given.items() if key != "quantization_config"})
+    config = transformers.AutoConfig.for_model(**{key: value for key, value in given.items()
+                                                  if key != "quantization_config"})
     heads = HEADS
     if getattr(config, "is_encoder_decoder", False):
         heads = ["SEQ_TO_SEQ_CAUSAL_LM", "SPEECH_SEQ_2_SEQ", *HEADS]
     elif getattr(config, "is_decoder", False):
         heads = HEADS[1:]
     named = (getattr(transformers, str(name), None) for name in given.get("architectures") or [])
-    mappings = (getattr(modeling_auto, name, {}) for name in [*(f"MODEL_FOR_{head}_MAPPING" for head in heads), "MODEL_MAPPING"])
+    mappings = (getattr(modeling_auto, name, {})
+                for name in [*(f"MODEL_FOR_{head}_MAPPING" for head in heads), "MODEL_MAPPING"])
     model_class = next((one for one in named if isinstance(one, type)), None) or next(
         (mapping[type(config)] for mapping in mappings if type(config) in mapping), None)
     if model_class is None:
@@ -133,7 +136,8 @@ def inputs_of(made: Loaded, config: Any, batch: int, tokens: Optional[int]) -> D
 
     def one(usual: Any, *names: str) -> Any:  # the first of these in the config or in one of its parts
         parts = [config, *(part for part in vars(config).values() if hasattr(part, "model_type"))]
-        return next((getattr(part, name) for name in names for part in parts if getattr(part, name, None) is not None), usual)
+        return next((getattr(part, name) for name in names for part in parts if getattr(part, name, None) is not None),
+                    usual)
 
     accepted = inspect.signature(made.model.forward).parameters
     main = made.model.main_input_name if made.model.main_input_name in accepted else next(iter(accepted))
@@ -143,11 +147,12 @@ def inputs_of(made: Loaded, config: Any, batch: int, tokens: Optional[int]) -> D
     if tokens and tokens > most:
         raise InputError(f"tokens: {made.name} has {most} positions, fewer than {tokens} tokens")
     length, image = tokens or min(USUAL_TOKENS, most), one(224, "image_size", "img_size")
-    image = list(image.values()) if isinstance(image, dict) else [image, image] if isinstance(image, int) else list(image)
-    image = [one(3, "num_channels", "in_channels", "in_chans"), *image[-2:]]
+    image = image.values() if isinstance(image, dict) else [image, image] if isinstance(image, int) else image
+    image = [one(3, "num_channels", "in_channels", "in_chans"), *list(image)[-2:]]
     video = [one(16, "num_frames", "frames_per_clip"), *image]
     bins = one(80, "num_mel_bins", "feature_size", "input_feat_per_channel", "feature_projection_input_dim")
-    sound, turned = 2 * one(0, "max_source_positions") or USUAL_TOKENS, config.model_type.endswith(("whisper", "_encoder"))
+    sound = 2 * one(0, "max_source_positions") or USUAL_TOKENS
+    turned = config.model_type.endswith(("whisper", "_encoder"))
     channels = [one(1, "audio_channels")] if one(None, "audio_channels", "downsampling_ratios") else []  # of a codec
     extents = {"input_ids": [length], "decoder_input_ids": [length], "pixel_values_videos": video,
                "pixel_values": video if one(0, "num_frames", "tubelet_size") else image,
@@ -158,7 +163,8 @@ def inputs_of(made: Loaded, config: Any, batch: int, tokens: Optional[int]) -> D
         names.append("decoder_input_ids")
     if not made.model.can_generate() and one(None, "vision_config", "audio_config") is not None:
         names += [name for name in ("input_ids", "pixel_values", "input_features") if name in accepted and name != main]
-    names += [name for name, one in accepted.items() if one.default is one.empty and name in extents and name not in names]
+    names += [name for name, one in accepted.items() if one.default is one.empty and name in extents
+              and name not in names]
     unknown = [name for name in names if name not in extents]
     if unknown:
         raise InputError(f"{type(made.model).__name__} reads '{unknown[0]}', whose extents are not known here: call "
@@ -209,8 +215,8 @@ def refuse(model: Any, phase: str) -> NoReturn:
 
 # ---------------------------------------------------------------------------------------------------- quantized weights
 class Stored(NamedTuple):
-    """Bits of a weight, and those of a scale and a zero point for each `group` of weights (0: each row), of modules named like
-    `only`."""
+    """Bits of a weight, and those of a scale and a zero point for each `group` of weights (0: each row), of modules
+    named like `only`."""
 
     bits: float
     group: float
@@ -239,16 +245,18 @@ def stored_as(given: Dict[str, Any]) -> Optional[Stored]:
 
 
 def quantize(made: Loaded, given: Dict[str, Any]) -> None:
-    """Marks the weights that are stored in fewer bytes: those of linear layers and experts, but not of the last layer."""
+    """Marks the weights that are stored in fewer bytes: those of linear layers and experts, but not of the last
+    layer."""
     import torch
 
     stored = stored_as(given)
     if stored is None:
         if given:
-            made.remarks.append(f"the quantization_config of method '{given.get('quant_method')}' is not known: weights count "
-                                "as computed")
+            made.remarks.append(f"the quantization_config of method '{given.get('quant_method')}' is not known: "
+                                f"weights count as computed")
         return
-    skips = [str(skip) for key in ("modules_to_not_convert", "ignore", "llm_int8_skip_modules") for skip in given.get(key) or []]
+    skips = [str(skip) for key in ("modules_to_not_convert", "ignore", "llm_int8_skip_modules")
+             for skip in given.get(key) or []]
     head = made.model.get_output_embeddings() if hasattr(made.model, "get_output_embeddings") else None
     weights = 0
     for name, module in made.model.named_modules():
@@ -259,8 +267,8 @@ def quantize(made: Loaded, given: Dict[str, Any]) -> None:
                 bits = stored.bits + stored.scales / (stored.group or parameter.shape[-1])
                 setattr(parameter, SHARE, bits / 8 / parameter.element_size())
                 weights += parameter.numel()
-    made.remarks.append(f"{weights} weights are stored in {stored.bits:g} bits and scales ({given['quant_method']}), and so "
-                        "their bytes count; products count as of full weights")
+    made.remarks.append(f"{weights} weights are stored in {stored.bits:g} bits and scales ({given['quant_method']}), "
+                        f"and so their bytes count; products count as of full weights")
 
 
 def is_named(name: str, skip: str) -> bool:

@@ -1,4 +1,5 @@
-"""`estimate`: the cost of a step of any model of PyTorch, from shapes alone, and the time that the roofs of machines allow it."""
+"""`estimate`: the cost of a step of any model of PyTorch, from shapes alone, and the time that the roofs of machines
+allow it."""
 
 import json
 import logging
@@ -26,8 +27,8 @@ Point = Dict[str, str]
 
 
 class Estimated:
-    """What a step costs. FLOPs are those of products, forward and backward; bytes are those of all operators, each operand moved
-    once."""
+    """What a step costs. FLOPs are those of products, forward and backward; bytes are those of all operators, each
+    operand moved once."""
 
     def __init__(self, point: Point, counts: Counted, remarks: List[str], on: Sequence[str]) -> None:
         self.point, self.counts, self._on = point, counts, list(on)
@@ -43,11 +44,13 @@ class Estimated:
         self.remarks = remarks + remarks_on(sums)
         if counts.left_out:
             self.remarks.append("left out, since the inputs do not reach it: "
-                                + ", ".join(f"{layer} ({number} parameters)" for layer, number in counts.left_out.items()))
+                                + ", ".join(f"{layer} ({number} parameters)"
+                                            for layer, number in counts.left_out.items()))
 
     def write(self, place: Union[str, Path]) -> Path:
         """A results folder with one row that is analytic and has no time."""
-        row: results.Row = {"id": results.identity(BENCH, "cpu", self.point), "bench": BENCH, "role": "step", "device": "cpu",
+        row: results.Row = {"id": results.identity(BENCH, "cpu", self.point), "bench": BENCH, "role": "step",
+                            "device": "cpu",
                             **self.point, "status": "ok", "flops": self.flops, "work_known": "analytic",
                             "remarks": "; ".join(self.remarks)}
         size = SIZES[self.point["precision"]]
@@ -55,8 +58,8 @@ class Estimated:
         held += [("", what, number) for what, number in self.memory().items()]
         cells = [(row["id"], layer, what, "allocate", round(number)) for layer, what, number in held]
         folder = results.require_free(place, False)
-        results.put(folder, results.as_yaml({"name": BENCH}), {"name": "none", "devices": []}, [(row, [], self.layers())],
-                    [("memory.csv", ("id", "layer", "phase", "action", "bytes"), cells)])
+        results.put(folder, results.as_yaml({"name": BENCH}), {"name": "none", "devices": []},
+                    [(row, [], self.layers())], [("memory.csv", ("id", "layer", "phase", "action", "bytes"), cells)])
         return folder
 
     def memory(self) -> Dict[str, float]:
@@ -73,15 +76,17 @@ class Estimated:
             name = kind or self.counts.kinds.get(layer, "")
             extents = "x".join(map(str, self.counts.outputs.get(layer, []))) if kind else ""
             if work.compulsory or work.flops or work.uncounted:
-                rows.append({"layer": layer, "kind": name if kind or name not in PRODUCTS else f"{name}, other", "phase": phase,
-                             "flops": round(work.flops), "executed_flops": round(work.flops - work.masked) if work.masked else "",
+                rows.append({"layer": layer, "kind": name if kind or name not in PRODUCTS else f"{name}, other",
+                             "phase": phase, "flops": round(work.flops),
+                             "executed_flops": round(work.flops - work.masked) if work.masked else "",
                              "compulsory_bytes": round(work.compulsory), "no_reuse_bytes": round(work.no_reuse),
-                             "work_known": "analytic", "implementation": "FLOPs unknown" if work.uncounted else extents})
+                             "work_known": "analytic",
+                             "implementation": "FLOPs unknown" if work.uncounted else extents})
         return rows
 
     def document(self, *options: str) -> Any:
-        """As `roof estimate --json` gives it, with `machines` for those of `on`. Raises roof.program.NotFound without the
-        program."""
+        """As `roof estimate --json` gives it, with `machines` for those of `on`. Raises roof.program.NotFound without
+        the program."""
         return json.loads(self._shown("--json", *options))
 
     def __str__(self) -> str:
@@ -89,19 +94,21 @@ class Estimated:
 
     def _shown(self, *options: str) -> str:
         with tempfile.TemporaryDirectory() as place:
-            return run("estimate", "--from", str(self.write(place)), *(["--on", ",".join(self._on)] if self._on else []), *options)
+            return run("estimate", "--from", str(self.write(place)),
+                       *(["--on", ",".join(self._on)] if self._on else []), *options)
 
 
-def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: str = "train", batch: Optional[int] = None,
+def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: str = "train",
+             batch: Optional[int] = None,
              tokens: Optional[int] = None, precision: Optional[str] = None, optimizer: Optional[str] = None,
              name: Optional[str] = None) -> Estimated:
     """Counts a step of a model on shapes alone: nothing is computed, and no memory is taken for it.
 
     model: a module, on any device, `meta` too, of which nothing changes; or the path of a config.json of transformers.
     inputs: of a module, a tensor, a tuple of arguments or a dictionary of them; only their shapes and types are read.
-    on: machines as `roof estimate --on` takes them; phase: train, forward, prefill or decode; batch, tokens, precision: of a
-    config.json [1, 1,024, fp32]; optimizer: sgd or adamw [adamw where there are tokens].
-    Raises InputError where the model cannot run on shapes alone, with what stopped it.
+    on: machines as `roof estimate --on` takes them; phase: train, forward, prefill or decode; batch, tokens, precision:
+    of a config.json [1, 1,024, fp32]; optimizer: sgd or adamw [adamw where there are tokens]. Raises InputError where
+    the model cannot run on shapes alone, with what stopped it.
     """
     if phase not in PHASES:
         raise InputError(f"phase '{phase}': it is none of {', '.join(PHASES)}")
@@ -118,7 +125,8 @@ def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: s
         loaded.tokens = int(ids.shape[-1]) if ids is not None else 0
     counts = run_on_shapes(loaded, phase)
     point = {"model": name or loaded.name, "batch": str(batch or 1), "precision": precision or "fp32",
-             "optimizer": optimizer or ("adamw" if loaded.tokens else "sgd"), "tokens": str(loaded.tokens or ""), "phase": phase}
+             "optimizer": optimizer or ("adamw" if loaded.tokens else "sgd"), "tokens": str(loaded.tokens or ""),
+             "phase": phase}
     return Estimated(point, counts, loaded.remarks, on)
 
 
@@ -128,7 +136,8 @@ def run_on_shapes(loaded: Loaded, phase: str) -> Counts:
         with warnings.catch_warnings(), within_transformers(), loaded.mode:
             warnings.simplefilter("ignore")
             counts = Counts(loaded.model)
-            out = counts.run(lambda: call_of(loaded.model, loaded.call, phase), phase == "train", phase in ("train", "forward"))
+            out = counts.run(lambda: call_of(loaded.model, loaded.call, phase), phase == "train",
+                             phase in ("train", "forward"))
             if phase in ("prefill", "decode"):
                 cache = cache_of(out)
                 if cache is None:

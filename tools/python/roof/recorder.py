@@ -1,10 +1,10 @@
 """Marks when each module of a model begins and ends, forward and backward.
 
-Forward: a function around that of the module. Time inside a module and outside its children is the module's own. Backward: hooks
-of the autograd nodes that made what enters and leaves a module, because hooks of modules' backward passes do not bear operators
-in place; the engine runs nodes in the reverse order of their making, so the nodes between two hooks are of one module. The
-optimiser: its own global hooks. Within what torch.compile made: compiled.py. The first steps are also counted, operator by
-operator, which slows them; they are not timed if there are more."""
+Forward: a function around that of the module. Time inside a module and outside its children is the module's own.
+Backward: hooks of the autograd nodes that made what enters and leaves a module, because hooks of modules' backward
+passes do not bear operators in place; the engine runs nodes in the reverse order of their making, so the nodes between
+two hooks are of one module. The optimiser: its own global hooks. Within what torch.compile made: compiled.py. The first
+steps are also counted, operator by operator, which slows them; they are not timed if there are more."""
 
 from functools import partial, wraps
 from time import perf_counter
@@ -12,8 +12,8 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple
 
 from roof.compiled import Kernel, Watch
 from roof.host import Counts, counts
-from roof.steps import (BACKWARD, BEFORE_MODEL, BEFORE_OPTIMIZER, FORWARD, LOSS, OPTIMIZER, UPDATE, Key, Step, cycles_of,
-                        steps_of)
+from roof.steps import (BACKWARD, BEFORE_MODEL, BEFORE_OPTIMIZER, FORWARD, LOSS, OPTIMIZER, UPDATE, Key, Step,
+                        cycles_of, steps_of)
 from roof.work import Work, tensors_in, work_of
 
 COMPILED = "_orig_mod"  #: the child of a module that torch.compile returned
@@ -22,7 +22,8 @@ CONTAINERS = ("Sequential", "ModuleList", "ModuleDict")  #: they only call what 
 COUNTED_PASSES = 4  #: at most, unless the optimiser asks for passes itself
 NO_LAYERS = (BEFORE_MODEL, BEFORE_OPTIMIZER, LOSS, OPTIMIZER)
 #: The kinds that roof's own networks have; other modules have their class's name.
-KINDS = {**{f"{name}{axes}d": kind for name, kind in (("Conv", "convolution"), ("BatchNorm", "batch_norm")) for axes in (1, 2, 3)},
+KINDS = {**{f"{name}{axes}d": kind for name, kind in (("Conv", "convolution"), ("BatchNorm", "batch_norm"))
+            for axes in (1, 2, 3)},
          "Linear": "linear", "NonDynamicallyQuantizableLinear": "linear", "ReLU": "relu", "MaxPool2d": "max_pool",
          "AvgPool2d": "average_pool", "AdaptiveAvgPool2d": "average_pool", "Dropout": "dropout"}
 
@@ -89,7 +90,8 @@ class Recorder:
         self._clear_marks()
 
     def _clear_marks(self) -> None:
-        for marks in (self._stamps, self.keys, self._begins, self._counts, self._untimed, self._ran, self._stack, self._nodes):
+        for marks in (self._stamps, self.keys, self._begins, self._counts, self._untimed, self._ran, self._stack,
+                      self._nodes):
             marks.clear()
         self._backward = self._updating = False
         self._compiled: Optional[Key] = None  #: the module whose kernel runs
@@ -108,8 +110,9 @@ class Recorder:
             if COMPILED in name.split("."):
                 continue  # hooks within what torch.compile makes would be compiled, too
             if getattr(module, "_compiled_call_impl", None) is not None:
-                raise RuntimeError(f"'{name or module.__class__.__name__}' was compiled in place by its compile(), within which "
-                                   "nothing can be marked: record torch.compile(model), or the model before it is compiled")
+                raise RuntimeError(f"'{name or module.__class__.__name__}' was compiled in place by its compile(), "
+                                   f"within which nothing can be marked: record torch.compile(model), or the model "
+                                   "before it is compiled")
             if module is self.model:
                 self._root = layer
             if hasattr(module, COMPILED) and self.watch is None:
@@ -138,7 +141,8 @@ class Recorder:
         self._nodes.clear()
 
     def steps(self) -> Tuple[List[Step], int]:
-        """The steps that were recorded since the last call, and the number of forward passes without an update left over."""
+        """The steps that were recorded since the last call, and the number of forward passes without an update left
+        over."""
         if not self._begins:
             return [], 0
         times = self.clock.seconds(self._stamps)
@@ -156,7 +160,8 @@ class Recorder:
         if whole:
             passed, factor = [self._counts[cycle] for cycle in whole[-1].cycles], usual / max(1, whole[-1].passes)
         else:
-            passed, factor = [one for one in self._counts.values() if any(phase == FORWARD for phase, _ in one)][-1:], float(usual)
+            passed = [one for one in self._counts.values() if any(phase == FORWARD for phase, _ in one)][-1:]
+            factor = float(usual)
         of_updates = [[self._counts[cycle] for cycle in step.cycles if cycle in self._counts] for step in steps]
         updated = [parts for parts in of_updates if any((UPDATE, OPTIMIZER) in part for part in parts)][-1:]
         if passed:
@@ -168,15 +173,17 @@ class Recorder:
         if passes and passes[-1] > 1:
             self.remarks.append(f"a step has {usual} forward passes"
                                 + (f" ({passes[0]} to {passes[-1]})" if passes[0] != usual else "")
-                                + ("" if whole and factor == 1 else f"; its work is {factor:g} times that of what was counted"))
+                                + ("" if whole and factor == 1
+                                   else f"; its work is {factor:g} times that of what was counted"))
         if len(self._shapes) > 1:
-            self.remarks.append(f"inputs had {len(self._shapes)} different shapes: FLOPs and bytes are those of the steps that "
-                                "were counted")
+            self.remarks.append(f"inputs had {len(self._shapes)} different shapes: FLOPs and bytes are those of the "
+                                f"steps that were counted")
         if steps and self._ran:
             self._add_kernels(steps[-1])
 
     def _add_kernels(self, step: Step) -> None:
-        """Gives the work of the last step's kernels to their layers, in place of that of the modules that were compiled."""
+        """Gives the work of the last step's kernels to their layers, in place of that of the modules that were
+        compiled."""
         first = self._begins[step.cycles[0]]
         end = self._begins[step.cycles[-1] + 1] if step.cycles[-1] + 1 < len(self._begins) else len(self.keys)
         found: Dict[Key, Work] = {}
@@ -244,10 +251,11 @@ class Recorder:
             self._mark(self._compiled)
             self._compiled = None
 
-    # ------------------------------------------------------------------------------------------------ forward and backward
+    # ------------------------------------------------------------------------------------------------ forward and
+    # backward
     def _marked(self, run: Callable[..., Any], layer: str, is_root: bool) -> Callable[..., Any]:
-        """The forward pass of a module between its marks. It runs for every module of every step, so it looks up little; hooks
-        of the module would take longer."""
+        """The forward pass of a module between its marks. It runs for every module of every step, so it looks up
+        little; hooks of the module would take longer."""
         forward: Key = (FORWARD, layer)
         stack, stamps, keys, stamp, own = self._stack, self._stamps, self.keys, self.clock.stamp, self._own
         entry = (forward, self._node_hook((BACKWARD, layer)))
@@ -302,8 +310,8 @@ class Recorder:
                 self._own(owner, (value if isinstance(value, dict) else vars(value)).values())
 
     def _node_hook(self, key: Key) -> Any:
-        """A tensor whose hook marks a node. A node takes hooks of a tensor as they are; its own would be made anew in each
-        step."""
+        """A tensor whose hook marks a node. A node takes hooks of a tensor as they are; its own would be made anew in
+        each step."""
         from torch import zeros
 
         stamps, keys, stamp = self._stamps, self.keys, self.clock.stamp
@@ -333,7 +341,8 @@ class Recorder:
     def _owns(self, optimizer: Any) -> bool:
         if id(optimizer) not in self._mine:
             mine = {id(parameter) for parameter in self.model.parameters()}
-            self._mine[id(optimizer)] = any(id(one) in mine for group in optimizer.param_groups for one in group["params"])
+            self._mine[id(optimizer)] = any(id(one) in mine for group in optimizer.param_groups
+                                            for one in group["params"])
         return self._mine[id(optimizer)]
 
     def _update_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:

@@ -18,8 +18,9 @@ from roof.recorder import COMPILED, Recorder
 from roof.steps import BEFORE_OPTIMIZER, LOSS, OPTIMIZER, PHASES, Key, Step
 from roof.work import Work
 
-DESCRIPTION = ("Training steps of a PyTorch model, recorded by hooks. FLOPs are those of contractions, forward and both "
-               "gradients; the update is apart. Bytes are those of the operators' operands, each moved once per operator.")
+DESCRIPTION = ("Training steps of a PyTorch model, recorded by hooks. FLOPs are those of contractions, forward and "
+               "both gradients; the update is apart. Bytes are those of the operators' operands, each moved once per "
+               "operator.")
 KINDS = {LOSS: "loss", BEFORE_OPTIMIZER: "update", OPTIMIZER: "update"}
 
 
@@ -93,18 +94,19 @@ class Named:
 
 @contextmanager
 def record(folder: Union[str, Path], model: Any, *, name: Optional[str] = None, batch: Optional[int] = None,
-           precision: Optional[str] = None, machine: Optional[str] = None, replace: bool = False) -> Iterator[Recording]:
+           precision: Optional[str] = None, machine: Optional[str] = None,
+           replace: bool = False) -> Iterator[Recording]:
     """Records every training step of `model` within the block, and writes them to `folder` at its end.
 
-    A step begins with the model's forward pass and ends with the optimiser's step, or without one with the backward pass; an
-    optimiser that asks for passes itself is the whole step. The first two steps are counted and, if there are more, not timed.
-    Without an exception nothing is printed.
+    A step begins with the model's forward pass and ends with the optimiser's step, or without one with the backward
+    pass; an optimiser that asks for passes itself is the whole step. The first two steps are counted and, if there are
+    more, not timed. Without an exception nothing is printed.
 
-    folder: a new results folder; name: the model's name [its class]; batch: inputs per step [the first extent of the first
-    input]; precision: fp32, bf16, … [as the parameters or autocast say]; machine: the name of the machine [as `roof doctor`
-    says]; replace: whether an earlier recording in the folder is replaced, at the end of the block.
-    Of several ranks that run one script, rank N writes `folder-rankN`, and rank 0 `folder`; see Recording.folder.
-    Raises RuntimeError if no step was complete, and FileExistsError if the folder holds results that are not to be replaced.
+    folder: a new results folder; name: the model's name [its class]; batch: inputs per step [the first extent of the
+    first input]; precision: fp32, bf16, … [as the parameters or autocast say]; machine: the name of the machine [as
+    `roof doctor` says]; replace: whether an earlier recording in the folder is replaced, at the end of the block. Of
+    several ranks that run one script, rank N writes `folder-rankN`, and rank 0 `folder`; see Recording.folder. Raises
+    RuntimeError if no step was complete, and FileExistsError if the folder holds results that are not to be replaced.
     """
     folder = results.require_free(results.of_rank(folder), replace)
     clock, device = clock_for(model)
@@ -124,11 +126,12 @@ def record(folder: Union[str, Path], model: Any, *, name: Optional[str] = None, 
 def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any], *, steps: int = 10,
             optimizer: Optional[Any] = None, folder: Union[str, Path, None] = None, name: Optional[str] = None,
             precision: Optional[str] = None, machine: Optional[str] = None, replace: bool = False) -> Recording:
-    """Trains `model` for `steps` recorded steps on one batch, and as many without recording, in turns: the cost of recording.
+    """Trains `model` for `steps` recorded steps on one batch, and as many without recording, in turns: the cost of
+    recording.
 
     loss: a function of the output and the target; batch: (inputs, target), inputs a tensor, a tuple or a dictionary of
-    arguments; optimizer: [SGD with learning rate 0.01, momentum 0.9 and weight decay 1e-4]; folder: [results/pytorch-NAME]; the
-    others as in `record`. The model is trained: its parameters change.
+    arguments; optimizer: [SGD with learning rate 0.01, momentum 0.9 and weight decay 1e-4]; folder:
+    [results/pytorch-NAME]; the others as in `record`. The model is trained: its parameters change.
     """
     import torch
 
@@ -173,16 +176,17 @@ def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any],
     remark = (f"recording cost {100 * (with_it.median / without.median - 1):.1f}%: {with_it.median:.6g} s with it "
               f"[{with_it.low:.6g}, {with_it.high:.6g}], {without.median:.6g} s without it "
               f"[{without.low:.6g}, {without.high:.6g}], {steps} steps each in turns")
-    finish(recording, recorder, recorded, device, Named(name, None, precision, machine, replace), losses=losses, remarks=[remark])
+    finish(recording, recorder, recorded, device, Named(name, None, precision, machine, replace), losses=losses,
+           remarks=[remark])
     return recording
 
 
-def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: str, named: Named, *, left_over: int = 0,
-           losses: Optional[List[float]] = None, remarks: List[str]) -> None:
+def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: str, named: Named, *,
+           left_over: int = 0, losses: Optional[List[float]] = None, remarks: List[str]) -> None:
     """Leaves out the counted steps, and writes the folder."""
     if not steps:
-        raise RuntimeError("no training step of the model was recorded: the block must run its forward pass, and not within a "
-                           "function that was compiled: record torch.compile(model)")
+        raise RuntimeError("no training step of the model was recorded: the block must run its forward pass, and not "
+                           "within a function that was compiled: record torch.compile(model)")
     timed = [step for step in steps if not step.untimed]
     recording.steps, recording.work = timed or steps[-1:], recorder.work
     if not timed:
@@ -214,8 +218,9 @@ def write(recording: Recording, recorder: Recorder, steps: List[Step], device: s
     total, used = Work(), recording.steps
     for work in recording.work.values():
         total += work
-    row: results.Row = {"id": results.identity("pytorch", device, point), "bench": "pytorch", "role": "step", "device": device,
-                        **point, "status": "ok", **columns("launch", [step.total() for step in used]), "samples": len(used),
+    row: results.Row = {"id": results.identity("pytorch", device, point), "bench": "pytorch", "role": "step",
+                        "device": device, **point, "status": "ok", **columns("launch", [step.total() for step in used]),
+                        "samples": len(used),
                         "discarded": len(steps) - len(used), **columns("data", [step.data for step in used])}
     for phase in PHASES:
         row.update(columns(phase, [step.phase(phase) for step in used]))
@@ -227,7 +232,8 @@ def write(recording: Recording, recorder: Recorder, steps: List[Step], device: s
         if results.rank_of_environment()[1] > 1:  # other ranks are processes of this step
             beside.pop("others_processors", None)
         row.update(beside)
-    row.update({"flops": total.contraction_flops, **columns_of(total, total.contraction_flops), "time_known": "measured",
+    row.update({"flops": total.contraction_flops, **columns_of(total, total.contraction_flops),
+                "time_known": "measured",
                 "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "description": DESCRIPTION,
                 "remarks": "; ".join(recording.remarks)})
     samples: List[results.Row] = [
@@ -255,11 +261,11 @@ def remarks_on(total: Work) -> List[str]:
     remarks = []
     if total.attention:
         remarks.append(f"FLOPs of attention: {total.attention:,.0f} of all pairs of query and key, "
-                       f"{total.attention - total.masked:,.0f} executed, {total.again:,.0f} of these for scores that the backward "
-                       "pass computes again")
+                       f"{total.attention - total.masked:,.0f} executed, {total.again:,.0f} of these for scores that "
+                       f"the backward pass computes again")
     if total.unread_mask:
-        remarks.append(f"{total.unread_mask:,.0f} FLOPs of attention have a mask of values, which is not read: all pairs count "
-                       "as executed")
+        remarks.append(f"{total.unread_mask:,.0f} FLOPs of attention have a mask of values, which is not read: all "
+                       f"pairs count as executed")
     if total.uncounted:
         remarks.append("not counted: " + ", ".join(sorted(total.uncounted)))
     return remarks
@@ -273,5 +279,6 @@ def layer_row(recording: Recording, recorder: Recorder, key: Key) -> results.Row
             + ("; also for " + ", ".join(others) if others else ""))
     return {"layer": recorder.optimizer_name if layer == OPTIMIZER else layer,
             "kind": KINDS.get(layer) or recorder.kinds.get(layer, ""), "phase": phase,
-            **columns("time", [step.seconds.get(key, 0.0) for step in recording.steps]), "samples": len(recording.steps),
+            **columns("time", [step.seconds.get(key, 0.0) for step in recording.steps]),
+            "samples": len(recording.steps),
             "flops": work.flops, **columns_of(work, work.flops), "implementation": made if kernels else "PyTorch"}

@@ -1,9 +1,10 @@
 """Runs a model on fake tensors, which have shapes and no memory, and counts its operators as `record` does (work.py).
 
-What a run tells besides: the parameters that the inputs reach, what autograd keeps for the backward pass, and the most that is
-alive at once. Tensors carry marks from operator to operator:
+What a run tells besides: the parameters that the inputs reach, what autograd keeps for the backward pass, and the most
+that is alive at once. Tensors carry marks from operator to operator:
 
-    LIVE    it depends on a parameter or a floating-point input. A product of others is a table of positions, no product of the
+    LIVE    it depends on a parameter or a floating-point input. A product of others is a table of positions, no product
+of the
             model
     KEPT    of a mask: the pairs of query and key that it keeps, of one head and sequence (attention.py)
     SHARE   of a parameter: bytes as stored over bytes as computed (quantized weights)
@@ -45,7 +46,8 @@ class Counted:
     outputs: Dict[str, List[int]] = field(default_factory=dict)  #: extents of the last product of a layer
     #: Of each layer that runs; a tensor that two layers share belongs to the first.
     parameters: Dict[str, int] = field(default_factory=dict)
-    left_out: Dict[str, int] = field(default_factory=dict)  #: parameters that the inputs do not reach, by the part of the model
+    #: parameters that the inputs do not reach, by the part of the model
+    left_out: Dict[str, int] = field(default_factory=dict)
     stored: float = 0.0  #: parameters as stored
     inputs: float = 0.0
     kept: float = 0.0
@@ -78,7 +80,8 @@ class Counts(Counted):
         parameters = {id(tensor) for tensor in inputs if getattr(tensor, "_is_param", False)}
         self._reached |= parameters
         key = self.recorder.key()
-        live = bool(parameters) or key is not None and key[0] == BACKWARD or any(hasattr(tensor, LIVE) for tensor in inputs)
+        live = bool(parameters) or key is not None and key[0] == BACKWARD
+        live = live or any(hasattr(tensor, LIVE) for tensor in inputs)
         if live:
             mark(results, LIVE)
         self._allocate(results)
@@ -144,7 +147,8 @@ class Counts(Counted):
             return tensor
 
         saving = torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor) if keeps else nullcontext()
-        undo = [one.register_post_accumulate_grad_hook(drop_gradient) for one in model.parameters() if one.requires_grad]
+        undo = [one.register_post_accumulate_grad_hook(drop_gradient) for one in model.parameters()
+                if one.requires_grad]
         recorder.start()
         try:
             with self.mode, torch.set_grad_enabled(keeps), saving:
@@ -157,7 +161,8 @@ class Counts(Counted):
                 scores = getattr(out, "logits", out)
                 if keeps and hasattr(scores, "element_size") and scores.is_floating_point() and scores.dim() > 1:
                     flops, gradient = (5.0, scores.element_size()) if trains else (3.0, 0)
-                    self.work[(FORWARD, LOSS, "")] = elementwise(flops * scores.numel(), (4.0 + gradient) * scores.numel())
+                    self.work[(FORWARD, LOSS, "")] = elementwise(flops * scores.numel(),
+                                                                 (4.0 + gradient) * scores.numel())
                     self.kinds[LOSS] = "softmax_cross_entropy"
                 results = [tensor for tensor in floating_in(out) if tensor.requires_grad]
                 if trains and results:
@@ -187,8 +192,8 @@ class Counts(Counted):
 
 def grouped_product(left: Any, right: Any, ends: Any = None, *_rest: Any) -> Any:
     """The result of a product in groups, in any format: PyTorch's own rule for shapes takes bf16 alone."""
-    groups = ends.shape[:1] if left.dim() == right.dim() == 2 else left.shape[:1] if left.dim() == right.dim() == 3 else ()
-    return left.new_empty(*groups, left.shape[-2], right.shape[-1])
+    groups = {2: ends, 3: left}.get(left.dim()) if left.dim() == right.dim() else None
+    return left.new_empty(*(() if groups is None else groups.shape[:1]), left.shape[-2], right.shape[-1])
 
 
 def drop_gradient(parameter: Any) -> None:

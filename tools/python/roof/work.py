@@ -1,14 +1,14 @@
 """FLOPs and bytes of one operator of PyTorch, from the shapes of its tensors.
 
 Contractions (convolutions, matrix products, attention, recurrent layers) count two FLOPs per multiply-add, by
-torch.utils.flop_counter where only that has a formula. Everything else is elementwise: one FLOP per element, except norms, max
-pools and activations, as docs/method.md lists them and workloads/model/work.cpp counts them; moving data counts none.
-Compulsory bytes: each operand of the operator moved once, of a convolution's input only the positions that some window reads,
-and of the weights of groups (experts) those of as many groups as there are rows. No reuse: both factors of each multiply-add
-moved. Views move nothing.
+torch.utils.flop_counter where only that has a formula. Everything else is elementwise: one FLOP per element, except
+norms, max pools and activations, as docs/method.md lists them and workloads/model/work.cpp counts them; moving data
+counts none. Compulsory bytes: each operand of the operator moved once, of a convolution's input only the positions that
+some window reads, and of the weights of groups (experts) those of as many groups as there are rows. No reuse: both
+factors of each multiply-add moved. Views move nothing.
 
-Attention has the FLOPs of all pairs of query and key, and as executed those of the pairs that a causal mask or a window keeps.
-A product with a sparse matrix has two FLOPs for each of its nonzeros and each column of the other."""
+Attention has the FLOPs of all pairs of query and key, and as executed those of the pairs that a causal mask or a window
+keeps. A product with a sparse matrix has two FLOPs for each of its nonzeros and each column of the other."""
 
 import math
 from dataclasses import dataclass, field, fields
@@ -79,13 +79,14 @@ def tensors_in(values: Any) -> List[Any]:
     return [tensor for value in inner for tensor in tensors_in(value)]
 
 
-#: Attributes of tensors (shapes.py). Of one that is stored in fewer bytes than it has here, the share; of a mask, the pairs of
-#: one head and sequence that it keeps.
+#: Attributes of tensors (shapes.py). Of one that is stored in fewer bytes than it has here, the share; of a mask, the
+#: pairs of one head and sequence that it keeps.
 SHARE, KEPT = "roof_share", "roof_kept"
 
 
 def moved(tensors: Iterable[Any]) -> float:
-    """Bytes of the tensors; an expanded tensor has only the elements that are stored, a sparse one its nonzeros and places."""
+    """Bytes of the tensors; an expanded tensor has only the elements that are stored, a sparse one its nonzeros and
+    places."""
     return float(sum(sum(part.numel() * part.element_size() for part in parts_of_sparse(tensor)) if is_sparse(tensor)
                      else stored(tensor) * tensor.element_size() * getattr(tensor, SHARE, 1) for tensor in tensors))
 
@@ -144,7 +145,8 @@ def convolution(out: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: 
     return Work(flops, flops, read + moved([weight]) + others, flops * x.element_size() + others)
 
 
-def convolution_backward(_out: Any, y: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any,
+def convolution_backward(_out: Any, y: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any,
+                         dilation: Any,
                          transposed: bool, _output_padding: Any, _groups: int, mask: Sequence[bool]) -> Work:
     flops, size, work = convolution_flops(x, y, weight, transposed), x.element_size(), Work()
     if mask[0]:
@@ -184,7 +186,8 @@ def max_pool_backward(_out: Any, gradient: Any, x: Any, *_rest: Any) -> Work:
 # ---------------------------------------------------------------------------------------------------- attention
 @lru_cache(maxsize=None)
 def pairs_kept(queries: int, keys: int, left: Optional[int], right: Optional[int], offset: int) -> int:
-    """Pairs of a query and a key. Query i sees the keys from i + offset - left to i + offset + right; None: all of that side."""
+    """Pairs of a query and a key. Query i sees the keys from i + offset - left to i + offset + right; None: all of that
+    side."""
     if left is None and right is None:
         return queries * keys
     return sum(max(0, min(keys, keys if right is None else i + offset + right + 1)
@@ -205,7 +208,8 @@ def attention(name: str, given: Dict[str, Any], out: Any) -> Work:
     if begins[0] is not None:
         each, lengths = q.shape[heads], list(zip(*((one[1:] - one[:-1]).tolist() for one in begins)))
     pairs = each * sum(a * b for a, b in lengths)
-    # Keys to the left and right that a query sees, and whether the last query sees the last key; else the first sees the first.
+    # Keys to the left and right that a query sees, and whether the last query sees the last key; else the first sees
+    # the first.
     kind = given.get("custom_mask_type") or 0  # 1: from the first pair, 2: up to the last
     left, right = (None if side is None or side < 0 else int(side)
                    for side in (given.get("window_size_left"), given.get("window_size_right")))
@@ -219,7 +223,8 @@ def attention(name: str, given: Dict[str, Any], out: Any) -> Work:
         kept = each * sum(pairs_kept(a, b, left, right, b - a if to_last else 0) for a, b in lengths)
     per_pair = 2.0 * (q.shape[-1] + v.shape[-1] if gradient is None else 3 * q.shape[-1] + 2 * v.shape[-1])
     results = tensors_in(out)[:1 if gradient is None else 3] or [q]
-    reread = [] if gradient is None else [gradient, given.get("out")]  # the result: rows of its product with the gradient
+    # the result: rows of its product with the gradient
+    reread = [] if gradient is None else [gradient, given.get("out")]
     work = contraction(per_pair * kept, [q, k, v, *tensors_in(reread)], results, moved(tensors_in(mask)))
     work.attention, work.masked = per_pair * pairs, per_pair * (pairs - kept)
     work.flops = work.contraction_flops = work.attention
@@ -230,7 +235,8 @@ def attention(name: str, given: Dict[str, Any], out: Any) -> Work:
 
 # ---------------------------------------------------------------------------------------------------- products
 def sparse_product(factors: Sequence[Any], result: Any) -> Optional[float]:
-    """FLOPs of a matrix product with a sparse factor or, of two dense ones, a sparse result. None: they depend on the places."""
+    """FLOPs of a matrix product with a sparse factor or, of two dense ones, a sparse result. None: they depend on the
+    places."""
     sparse = [factor for factor in factors if is_sparse(factor)]
     if not sparse:
         return 2.0 * parts_of_sparse(result)[0].numel() * factors[0].shape[-1]
@@ -241,19 +247,21 @@ def sparse_product(factors: Sequence[Any], result: Any) -> Optional[float]:
 
 
 #: Matrix products, and the place of their left factor among the arguments; the right one follows it.
-PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "addmv": 1, "addbmm": 1, "dot": 0, "vdot": 0, "linear": 0,
-            "matmul": 0, "_int_mm": 0, "_grouped_mm": 0, "grouped_mm_fallback": 0, "_scaled_mm": 0}
+PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "addmv": 1, "addbmm": 1, "dot": 0, "vdot": 0,
+            "linear": 0, "matmul": 0, "_int_mm": 0, "_grouped_mm": 0, "grouped_mm_fallback": 0, "_scaled_mm": 0}
 
 
 def product_flops(name: str, left: Any, right: Any) -> float:
-    """FLOPs of one of PRODUCTS, without its bias: two for each number of the left factor and each column of the right one."""
+    """FLOPs of one of PRODUCTS, without its bias: two for each number of the left factor and each column of the right
+    one."""
     if name == "linear":
         return 2.0 * left.numel() * right.shape[0]
     if name != "matmul":  # columns that are divided among groups meet one group
         groups = left.shape[0] if left.dim() == 3 and right.dim() == 2 else 1
         return 2.0 * left.numel() * (right.shape[-1] if right.dim() > 1 else 1) / groups
     axes = max(left.dim(), right.dim())  # the factors of `matmul` may differ in their axes of batches
-    batches = math.prod(max(pair) for pair in zip(*((1,) * (axes - one.dim()) + tuple(one.shape[:-2]) for one in (left, right))))
+    batches = math.prod(max(pair)
+                        for pair in zip(*((1,) * (axes - one.dim()) + tuple(one.shape[:-2]) for one in (left, right))))
     rows, columns = (one.shape[place] if one.dim() > 1 else 1 for one, place in ((left, -2), (right, -1)))
     return 2.0 * batches * rows * columns * left.shape[-1]
 
@@ -270,8 +278,7 @@ FORMULAS: Dict[str, Callable[..., Work]] = {
                      "native_group_norm"), norm),
     **dict.fromkeys(("native_batch_norm_backward", "cudnn_batch_norm_backward", "native_layer_norm_backward",
                      "native_group_norm_backward"), norm_backward),
-    "_fused_rms_norm": lambda out, x, shape, *rest: norm(out, x, *rest, each=4),
-    "_fused_rms_norm_backward":
+    "_fused_rms_norm": lambda out, x, shape, *rest: norm(out, x, *rest, each=4), "_fused_rms_norm_backward":
         lambda out, gradient, x, *rest: norm_backward(out, gradient, x, *rest[2:], each=9, parameters=2),
     "max_pool2d_with_indices": max_pool, "max_pool2d_with_indices_backward": max_pool_backward,
     "mkldnn_rnn_layer": lambda out, x, *rest: recurrent(x, tensors_in(list(rest[:2])), tensors_in(out)[:1]),
@@ -281,12 +288,12 @@ FORMULAS: Dict[str, Callable[..., Work]] = {
 }
 
 #: Operators that move data and compute nothing.
-MOVES = set("""clone copy_ _to_copy convert_element_type cat stack index index_select gather scatter embedding constant_pad_nd
-    select_backward slice_backward fill_ zero_ zeros zeros_like ones ones_like full full_like arange masked_fill where repeat
-    flip roll""".split())
+MOVES = set("""clone copy_ _to_copy convert_element_type cat stack index index_select gather scatter embedding
+    constant_pad_nd select_backward slice_backward fill_ zero_ zeros zeros_like ones ones_like full full_like arange
+    masked_fill where repeat flip roll""".split())
 #: Operators that move nothing, beside views.
-NOTHING = set("""empty empty_like empty_strided new_empty new_empty_strided _unsafe_view detach lift_fresh _local_scalar_dense
-    is_same_size record_stream _reshape_alias resize_""".split())
+NOTHING = set("""empty empty_like empty_strided new_empty new_empty_strided _unsafe_view detach lift_fresh
+    _local_scalar_dense is_same_size record_stream _reshape_alias resize_""".split())
 #: Operators that read of their first operand what they write.
 READ_IN_PART = ("embedding", "index", "index_select", "gather")
 #: Parts of the names of attention's kernels, PyTorch's and those of the package flash-attn.
@@ -294,7 +301,8 @@ ATTENTION = ("_scaled_dot_product_", "_flash_attention_", "_efficient_attention_
 #: Matrix products that torch.utils.flop_counter lacks.
 SPARSE_PRODUCTS = ("_sparse_addmm", "sparse_sampled_addmm", "_sparse_sparse_matmul")
 #: FLOPs per element where they are not 1, as workloads/model/graph.hpp and work.cpp have them.
-OF_ELEMENT = {"silu": 4, "silu_backward": 8, "gelu": 5, "gelu_backward": 11, "sigmoid": 3, "sigmoid_backward": 6, "hardtanh": 2,
+OF_ELEMENT = {"silu": 4, "silu_backward": 8, "gelu": 5, "gelu_backward": 11, "sigmoid": 3, "sigmoid_backward": 6,
+              "hardtanh": 2,
               "hardsigmoid": 4, "hardsigmoid_backward": 2, "hardswish": 5, "hardswish_backward": 5, "native_dropout": 2}
 OF_TANH = {"gelu": 8, "gelu_backward": 15}  #: gelu by its approximation
 #: Operators whose FLOPs do not follow from the number of their elements: solvers, decompositions, Fourier transforms,
@@ -341,11 +349,13 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
         if name in SPARSE_PRODUCTS or any(is_sparse(tensor) for tensor in factors):
             flops = sparse_product(factors, results[0])
         else:
-            flops = product_flops(name, *factors[:2]) if name in PRODUCTS else float(formula(*args, **kwargs, out_val=out))
+            flops = (product_flops(name, *factors[:2]) if name in PRODUCTS
+                     else float(formula(*args, **kwargs, out_val=out)))
         if flops is None:
             return Work(uncounted={f"{packet} of two sparse matrices"})
         unread = 0.0
-        if "grouped" in name and factors[0].dim() == 2 and factors[1].dim() == 3:  # weights of groups: each row has its own
+        # weights of groups: each row has its own
+        if "grouped" in name and factors[0].dim() == 2 and factors[1].dim() == 3:
             unread = moved(factors[1:2]) * max(0.0, 1 - factors[0].shape[0] / factors[1].shape[0])
         return contraction(flops, factors, results, moved(bias) - unread)
     if not is_floating:
@@ -363,7 +373,8 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
     if name not in MOVES:  # one FLOP per element; two where the operator also scales by a factor
         scales = kwargs.get("alpha", 1) != 1 or "addc" in name or "lerp" in name
         by_tanh = kwargs.get("approximate") == "tanh" or "tanh" in args
-        elements = (sum(tensor.numel() for tensor in tensors_in(args[0])) if name.startswith("_foreach")  # of the first list
+        # of the first list
+        elements = (sum(tensor.numel() for tensor in tensors_in(args[0])) if name.startswith("_foreach")
                     else max(map(stored, inputs + results), default=0))
         flops = (2.0 if scales else of_element(name.rstrip("_"), by_tanh)) * elements
     return elementwise(flops, moved(inputs) + moved(results))

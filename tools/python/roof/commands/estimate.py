@@ -1,5 +1,5 @@
-"""`roof estimate config.json` and `roof estimate FILE.onnx`: PyTorch runs the model on shapes, or its operators are read; the
-program places what was counted."""
+"""`roof estimate config.json` and `roof estimate FILE.onnx`: PyTorch runs the model on shapes, or its operators are
+read; the program places what was counted."""
 
 import argparse
 import importlib.util

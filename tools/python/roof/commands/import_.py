@@ -1,5 +1,5 @@
-"""`roof import`: converts files of other tools into a results folder, which `roof report` and `roof compare` read like any
-other."""
+"""`roof import`: converts files of other tools into a results folder, which `roof report` and `roof compare` read like
+any other."""
 
 import argparse
 import difflib
@@ -32,7 +32,8 @@ def options(arguments: List[str]) -> argparse.Namespace:
     kind = given.device.partition(":")[0]
     if given.device and kind not in DEVICES:
         near = difflib.get_close_matches(kind, DEVICES, 1)
-        raise InputError(f"unknown device '{printable(given.device)[:100]}'" + (f"; did you mean '{near[0]}'?" if near else "")
+        raise InputError(f"unknown device '{printable(given.device)[:100]}'"
+                         + (f"; did you mean '{near[0]}'?" if near else "")
                          + f"; legal values: {', '.join(DEVICES)}")
     return given
 
@@ -48,7 +49,8 @@ def rename_device(imported: Imported, device: str) -> None:
 
 
 def default_folder(machine: str, file: Path) -> Path:
-    """In the results as the program finds them: ROOF_RESULTS, or the folder `results` here, or one in the user's data."""
+    """In the results as the program finds them: ROOF_RESULTS, or the folder `results` here, or one in the user's
+    data."""
     data = Path(os.environ.get("XDG_DATA_HOME", ""))
     place = Path(os.environ.get("ROOF_RESULTS") or "results")
     if not os.environ.get("ROOF_RESULTS") and not place.is_dir():
@@ -106,7 +108,8 @@ def write(place: Path, files: Sequence[Imported], machine: str) -> None:
         f"# {one.format}: {how_many(len(one.rows), 'row')}\n" for one in files)
     rows = [(measurement(row, imported), [],
              [{"layer": one.name, "kind": one.kind, "phase": one.phase, **columns("time", one.times),
-               "samples": len(one.times), **work_of(one, row.known)} for one in row.layers]) for row, imported in all_rows]
+               "samples": len(one.times), **work_of(one, row.known)} for one in row.layers])
+            for row, imported in all_rows]
     records = []
     for kind in RECORDS:
         lines = [(name, row.of(kind)) for name, (row, _) in zip(ids, all_rows)]
@@ -127,7 +130,8 @@ def counts(row: Row) -> Dict[str, int]:
 def summary(file: Path, imported: Imported) -> str:
     lines = [f"{file}: {imported.format}"]
     for row in imported.rows:
-        numbers = (how_many(count, "copy" if many == "copies" else many[:-1], many) for many, count in counts(row).items())
+        numbers = (how_many(count, "copy" if many == "copies" else many[:-1], many)
+                   for many, count in counts(row).items())
         lines.append(f"  {identity(row)}: {', '.join(numbers)}")
     lines += [f"  missing for a point on a roofline: {one}" for one in imported.missing]
     lines += [f"  {one}" for one in imported.remarks]
@@ -143,7 +147,8 @@ def main(arguments: List[str]) -> int:
     place = Path(given.out) if given.out else default_folder(given.machine, given.files[0])
     write(place, imported, given.machine)
     if given.json:
-        documents = [{"file": str(file), "format": one.format, "rows": [{"id": identity(row), **counts(row)} for row in one.rows],
+        documents = [{"file": str(file), "format": one.format,
+                      "rows": [{"id": identity(row), **counts(row)} for row in one.rows],
                       "missing": one.missing, "remarks": one.remarks}
                      for file, one in zip(given.files, imported)]
         print(json.dumps({"files": documents, "folder": str(place)}, indent=2))

@@ -1,12 +1,13 @@
-"""Readers of other tools' files, for `roof import`. Each format is a module of this folder, named in `files.READERS`, with
+"""Readers of other tools' files, for `roof import`. Each format is a module of this folder, named in `files.READERS`,
+with
 
     def reads(head: bytes) -> bool                 whether the file is of this format, by its first bytes
     def read(source: Source) -> Imported           the whole file; raises InputError with line, byte or table
 
 `head` holds the first 64 KiB (all of a shorter file): not compressed, in UTF-8, without a byte-order mark. `Source`
 (files.py) gives the whole in the same way: `source.text()`, or `source.stream()` for files of any size. `source.name`
-stands in messages, and `source.row` is the name of the row in the results. The frame writes the results folder, prints the
-summary and answers the command line.
+stands in messages, and `source.row` is the name of the row in the results. The frame writes the results folder, prints
+the summary and answers the command line.
 
 What a file lacks is None or absent, never 0. Times of records are integers in nanoseconds on one clock; other times are
 seconds."""
@@ -49,7 +50,8 @@ def of_kind(name: str, file: str, *columns: str) -> Any:
 
 RECORDS: List[Type[Record]] = [of_kind(*one.split()) for one in (
     # grid, block: "64x1x1"
-    "Kernel kernels.csv device stream correlation layer phase name start duration grid block registers shared_bytes graph_node",
+    "Kernel kernels.csv device stream correlation layer phase name start duration grid block registers shared_bytes "
+    "graph_node",
     # of the host into a device's library; domain: runtime or driver
     "Call api.csv thread correlation layer phase domain name start duration",
     # kind: H2D, D2H, D2D, P2P, H2H, memset; source, destination: pageable, pinned, device, managed
@@ -67,7 +69,8 @@ Kernel, Call, Copy, Memory, Wait, Range, Counter = RECORDS
 
 @dataclass
 class Layer:
-    """A part of a step in one phase (forward, backward, update): a line of layers.csv. `times`: seconds in each step."""
+    """A part of a step in one phase (forward, backward, update): a line of layers.csv. `times`: seconds in each
+    step."""
 
     name: str
     kind: str

@@ -1,6 +1,6 @@
-"""Work by hardware counters: counted metrics become FLOPs by precision and bytes at DRAM. NVIDIA's metrics have the meaning
-that configs/counters/nvidia.yaml says and the program prints. A precision with an incomplete set of metrics is not counted;
-it is named."""
+"""Work by hardware counters: counted metrics become FLOPs by precision and bytes at DRAM. NVIDIA's metrics have the
+meaning that configs/counters/nvidia.yaml says and the program prints. A precision with an incomplete set of metrics is
+not counted; it is named."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -123,10 +123,12 @@ def set_work(row: Row, work: CountedWork, imported: Imported) -> None:
     ordered = sorted(work.flops, key=lambda one: one != most)
     each = [f"{si(work.flops[one], 'FLOP')} in {one or 'either'}" for one in ordered if work.flops[one] > 0]
     if most and len(each) > 1:
-        imported.remarks.append(f"FLOPs of several precisions: {', '.join(each)}. The row counts them together, as {most}.")
+        imported.remarks.append(f"FLOPs of several precisions: {', '.join(each)}. The row counts them together, as "
+                                f"{most}.")
 
 
-def add_processor(imported: Imported, name: str, seconds: float, work: CountedWork, metrics: Metrics, before: str = "") -> None:
+def add_processor(imported: Imported, name: str, seconds: float, work: CountedWork, metrics: Metrics,
+                  before: str = "") -> None:
     """Adds the row of a program or region on the processor. 0 seconds: unknown. `before`: of the sentences."""
     row = Row("cpu", {"model": name}, times=[seconds] if seconds > 0 else [])
     set_work(row, work, imported)

@@ -47,7 +47,8 @@ def read(source: Source) -> Imported:
         for pair in pairs:
             label, value = pair if isinstance(pair, list) and len(pair) == 2 else ("", False)
             if not isinstance(label, str) or type(value) not in (int, float):
-                raise InputError(f"{name}: {key}: expected a pair of a name and a number, not {shown(json.dumps(pair))}")
+                raise InputError(f"{name}: {key}: expected a pair of a name and a number, not "
+                                 f"{shown(json.dumps(pair))}")
             if not 0 < value < LARGEST:
                 raise InputError(f"{name}: {key}: expected a rate above 0")
             rate = value * 1e9

@@ -1,4 +1,5 @@
-"""Files to import: their bytes whatever the encoding, their format by the first of them, and the name of what cannot be read."""
+"""Files to import: their bytes whatever the encoding, their format by the first of them, and the name of what cannot be
+read."""
 
 import csv
 import gzip
@@ -29,8 +30,10 @@ FOREIGN = ((b"", ".nsys-rep .qdrep", "a report of Nsight Systems", "nsys export 
            (b"PERFILE2", "perf.data", "a recording of `perf record`, which has samples and no counts", PERF),
            (b"", ".pftrace .perfetto-trace", "a trace of Perfetto", "torch.profiler's export_chrome_trace() is read"),
            (b"PK\x03\x04", ".zip", "a zip archive", "unzip {}"), (b"BZh", ".bz2", "compressed by bzip2", "bunzip2 {}"),
-           (b"\xfd7zXZ\0", ".xz", "compressed by xz", "unxz {}"), (b"\x28\xb5\x2f\xfd", ".zst", "compressed by zstd", "unzstd {}"),
-           (b"\x04\x22\x4d\x18", ".lz4", "compressed by lz4", "unlz4 {}"), (b"7z\xbc\xaf", ".7z", "a 7z archive", "7z x {}"),
+           (b"\xfd7zXZ\0", ".xz", "compressed by xz", "unxz {}"),
+           (b"\x28\xb5\x2f\xfd", ".zst", "compressed by zstd", "unzstd {}"),
+           (b"\x04\x22\x4d\x18", ".lz4", "compressed by lz4", "unlz4 {}"),
+           (b"7z\xbc\xaf", ".7z", "a 7z archive", "7z x {}"),
            (b"", ".tar .tgz .tar.gz", "an archive of files", "tar xf {}"),
            (b"\x89HDF", ".h5 .hdf", "a table in HDF5, as `nsys export` writes it", NSYS),
            (b"PAR1", ".parquet", "a table in Parquet, as `nsys export` writes it", NSYS),
@@ -39,7 +42,8 @@ FOREIGN = ((b"", ".nsys-rep .qdrep", "a report of Nsight Systems", "nsys export 
 TEXTS = ((r"^==\d+== (?:NVPROF is profiling|Profiling (?:application|result))", "a text of nvprof",
           "nsys profile --trace=cuda,nvtx PROGRAM, then nsys export --type sqlite"),
          (r'^ *"?Time ?\(%\)"?[ ,]', "a summary of `nsys stats`", NSYS),
-         (r"^# (?:To display the perf\.data header|Samples: |Overhead )", "the text of `perf report`, which has no counts", PERF),
+         (r"^# (?:To display the perf\.data header|Samples: |Overhead )",
+          "the text of `perf report`, which has no counts", PERF),
          (r'^"?(?:Index|Kind)"?,.*(?:KernelName|Kernel_Name)|^"?Name"?,"?Calls"?,"?TotalDuration', "a table of rocprof",
           "torch.profiler's export_chrome_trace()"),
          (r'^\{"(?:Type|data)":.*\n\{"', "an export of Nsight Systems in lines of JSON", NSYS),
@@ -66,8 +70,8 @@ class Source:
                 self.head = self.read(stream, HEAD)
 
     def stream(self) -> TextIO:
-        """The text, not compressed and without a byte-order mark. What is no text of its encoding becomes U+FFFD. To be read
-        by `read`."""
+        """The text, not compressed and without a byte-order mark. What is no text of its encoding becomes U+FFFD. To be
+        read by `read`."""
         file: Any = gzip.open(self.path) if self.raw.startswith(b"\x1f\x8b") else open(self.path, "rb")
         first = self.read(file, 4)
         file.seek(0)
@@ -93,8 +97,8 @@ class Source:
         return "".join(pieces)
 
     def table(self, text: str, by: str, begin: int = 0) -> Iterator[Tuple[str, List[str]]]:
-        """The cells of each row of a CSV that begins there, with its place: "FILE:3". Raises InputError; also at its end where
-        that is not one of a line."""
+        """The cells of each row of a CSV that begins there, with its place: "FILE:3". Raises InputError; also at its
+        end where that is not one of a line."""
         lines, before = text[begin:].splitlines(keepends=True), text[:begin].count("\n")
         rows = csv.reader(lines, delimiter=by)
         try:
@@ -107,8 +111,8 @@ class Source:
 
 
 def import_file(path: Path, row: str = "") -> Imported:
-    """The format is recognised by content. The row is named after the file unless `row` is given. Raises InputError for a
-    file of another format, and for one that is wrong or cut off."""
+    """The format is recognised by content. The row is named after the file unless `row` is given. Raises InputError for
+    a file of another format, and for one that is wrong or cut off."""
     source = Source(path, row or Path(path.name[:-3] if path.name.endswith(".gz") else path.name).stem)
     name, head = source.name, source.head
     if not head:

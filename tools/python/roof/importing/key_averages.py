@@ -1,6 +1,7 @@
-"""PyTorch's table of operators: key_averages().table(), printed into a file. Groups of dashes mark the columns; what precedes
-them in their line (blanks of a notebook, "# ", "[rank0]: ", times) precedes every line of the table. The time of an operator is
-its own, without those that it calls, so that the times add up; on a GPU it is the GPU's. Each table is a row."""
+"""PyTorch's table of operators: key_averages().table(), printed into a file. Groups of dashes mark the columns; what
+precedes them in their line (blanks of a notebook, "# ", "[rank0]: ", times) precedes every line of the table. The time
+of an operator is its own, without those that it calls, so that the times add up; on a GPU it is the GPU's. Each table
+is a row."""
 
 import re
 from typing import Dict, List, Optional, Tuple
@@ -58,7 +59,8 @@ class Table:
         devices = [match for column in self.heading if (match := DEVICE.fullmatch(column)) and match[0] != match[1]]
         device, self.on = (devices[0][1], devices[0][0]) if devices else ("CPU", "")  # on: the column of a device
         # Others are blank, or go on with a stack.
-        self.rows = [(number, dict(zip(self.heading, row))) for (number, _), row in zip(lines[2:end], cells[2:]) if any(row[:-1])]
+        self.rows = [(number, dict(zip(self.heading, row))) for (number, _), row in zip(lines[2:end], cells[2:])
+                     if any(row[:-1])]
         for number, row in self.rows:
             for column in ("Name", self.own, self.calls):
                 if not row.get(column):
@@ -88,7 +90,8 @@ def tables_in(source: Source) -> List[Table]:
         starts = [at for at, (number, _) in enumerate(own[:-1]) if number in headings and ruler(own[at + 1][1]) == ""]
         found.update({own[at][0]: Table(source.name, own[at:end]) for at, end in zip(starts, [*starts[1:], len(own)])})
     if headings - found.keys():
-        raise InputError(f"{source.name}: line {min(headings - found.keys())}: the table has no line of dashes below its heading")
+        raise InputError(f"{source.name}: line {min(headings - found.keys())}: the table has no line of dashes below "
+                         f"its heading")
     return [table for _, table in sorted(found.items())]
 
 
@@ -112,7 +115,8 @@ def row_of(table: Table, name: str, imported: Imported) -> Row:
         if not table.on or time or flops is not None:  # the others did not run on the device
             on_host = [table.seconds(number, cells.get(of, "1s")) for of in (table.own, "CPU total")]
             phase = ("update" if operator.startswith("Optimizer.")
-                     else "backward" if operator.startswith("autograd::") or "backward" in operator.lower() else "forward")
+                     else "backward" if operator.startswith("autograd::") or "backward" in operator.lower()
+                     else "forward")
             (kernels if table.on and on_host == [0, 0] else row.layers).append(
                 Layer(operator + shapes, operator, phase, times, flops))
     row.layers += kernels if not any(any(layer.times) for layer in row.layers) else []
@@ -129,5 +133,6 @@ def read(source: Source) -> Imported:
     for place, table in enumerate(tables_in(source)):
         imported.rows.append(row_of(table, source.row + f" {place + 1}" * (place > 0), imported))
     imported.missing.append("bytes: the table has none")
-    imported.remarks.append("FLOPs are PyTorch's, which has none for the gradients of convolutions; an operator's time is its own")
+    imported.remarks.append("FLOPs are PyTorch's, which has none for the gradients of convolutions; an operator's time "
+                            "is its own")
     return imported

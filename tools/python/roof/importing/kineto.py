@@ -18,12 +18,13 @@ from roof.work import Work
 
 FARTHEST = 4 * 10**18  #: nanoseconds
 MODULE = "nn.Module: "
-#: What the events of a category are. "old": in 2021, operators and ranges; "": what repeats others, or says nothing about
-#: devices and operators.
-KINDS = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "copy", "Memcpy": "copy", "gpu_memset": "fill", "Memset": "fill",
-         "cuda_profiler_range": "counters", "python_function": "module", "user_annotation": "range", "cpu_op": "operator",
-         "Operator": "old", "fwdbwd": "flow", "Runtime": "call",
-         **dict.fromkeys(("gpu_user_annotation", "Trace", "overhead", "cuda_sync", "cpu_instant_event", "ac2g", ""), "")}
+#: What the events of a category are. "old": in 2021, operators and ranges; "": what repeats others, or says nothing
+#: about devices and operators.
+KINDS = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "copy", "Memcpy": "copy", "gpu_memset": "fill",
+         "Memset": "fill", "cuda_profiler_range": "counters", "python_function": "module", "user_annotation": "range",
+         "cpu_op": "operator", "Operator": "old", "fwdbwd": "flow", "Runtime": "call",
+         **dict.fromkeys(("gpu_user_annotation", "Trace", "overhead", "cuda_sync", "cpu_instant_event", "ac2g", ""),
+                         "")}
 CALLS = re.compile(r"\w+_(runtime|driver)")
 #: Parts of a copy's name; roctracer's old names last.
 DIRECTIONS = {"HtoD": "H2D", "DtoH": "D2H", "PtoP": "P2P", "HtoH": "H2H", "HostToDevice": "H2D", "DeviceToHost": "D2H",
@@ -45,7 +46,8 @@ def nanoseconds(value: Any) -> Optional[int]:
     else:
         whole, _, fraction = str(value).partition(".")
         try:
-            time = int(whole + (fraction + "000")[:3]) if fraction.isdigit() and len(whole) < 20 else Decimal(str(value)) * 1000
+            is_plain = fraction.isdigit() and len(whole) < 20
+            time = int(whole + (fraction + "000")[:3]) if is_plain else Decimal(str(value)) * 1000
         except (ValueError, ArithmeticError):
             return None
     try:
@@ -110,7 +112,7 @@ class Trace:
         if type(args) is not dict:
             args = {}
         process, thread = event.get("pid"), event.get("tid")
-        process, thread = process if type(process) is int else str(process), thread if type(thread) is int else str(thread)
+        process, thread = (one if type(one) is int else str(one) for one in (process, thread))
         if name == "[memory]":  # of PyTorch's allocator on a device: its bytes, negative for a release to the pool
             size, start = args.get("Bytes"), nanoseconds(event.get("ts"))
             if number(args.get("Device Type")) == 1 and isinstance(size, int) and start is not None:
@@ -143,7 +145,8 @@ class Trace:
         elif kind == "module":
             span = Span(start, start + duration, kind, name[len(MODULE):])
         elif kind == "range":
-            self.processes[process].ranges.append(Range(None if type(thread) is str else thread, None, name, start, duration))
+            self.processes[process].ranges.append(Range(None if type(thread) is str else thread, None, name, start,
+                                                        duration))
             span = Span(start, start + duration, kind, name)
         elif kind == "call":
             self.vendor = category.partition("_")[0] if "_" in category else self.vendor
@@ -160,7 +163,8 @@ class Trace:
         """By its shapes, or of a kernel that Inductor made by what Inductor says."""
         if "kernel_flop" in args or "kernel_num_gb" in args:
             flops, size = real(args.get("kernel_flop")) or 0.0, 1e9 * (real(args.get("kernel_num_gb")) or 0.0)
-            return Traced(Work(flops, flops, size, size), "compiled", "") if min(flops, size) >= 0 < max(flops, size) else None
+            made = Traced(Work(flops, flops, size, size), "compiled", "")
+            return made if min(flops, size) >= 0 < max(flops, size) else None
         if not has_formula(name):
             return None
         inputs = [args.get(key) if isinstance(args.get(key), list) else []
@@ -174,7 +178,8 @@ class Trace:
         where = gpu(args.get("device")), number(args.get("stream")), number(args.get("correlation")), None, None
         begin = start if start or duration else None
         if kind == "kernel":
-            self.device.append(Kernel(*where, name, begin, duration, extent(args.get("grid")), extent(args.get("block")),
+            self.device.append(Kernel(*where, name, begin, duration, extent(args.get("grid")),
+                                      extent(args.get("block")),
                                       *(number(args.get(key)) for key in ("registers per thread", "shared memory",
                                                                           "graph node id"))))
             return
@@ -184,9 +189,10 @@ class Trace:
         self.device.append(Copy(*where, kind, *ends, number(args.get("bytes")), begin, duration))
 
     def assign(self) -> None:
-        """Gives each record of a device to a process: that of the call with its correlation. Of several, that to which most
-        records of the device can belong, and of equals one that has no device yet."""
-        hosts = {key: {call.correlation: call.start for call in one.calls} for key, one in self.processes.items() if one.calls}
+        """Gives each record of a device to a process: that of the call with its correlation. Of several, that to which
+        most records of the device can belong, and of equals one that has no device yet."""
+        hosts = {key: {call.correlation: call.start for call in one.calls} for key, one in self.processes.items()
+                 if one.calls}
         votes: Dict[str, Tally] = defaultdict(Tally)
         for record in self.device:
             tally, correlation = votes[record.device], getattr(record, "correlation", None)
@@ -195,10 +201,12 @@ class Trace:
         taken: Tally = Tally()
         owner: Dict[str, Any] = {}
         for device, tally in sorted(votes.items()):
-            owner[device] = max(tally, key=lambda key: (tally[key], -taken[key]), default=next(iter(self.processes), None))
+            owner[device] = max(tally, key=lambda key: (tally[key], -taken[key]),
+                                default=next(iter(self.processes), None))
             taken[owner[device]] += 1
         for record in self.device:
-            having = [key for key, begun in hosts.items() if getattr(record, "correlation", None) in begun] if len(hosts) > 1 else []
+            having = [key for key, begun in hosts.items()
+                      if len(hosts) > 1 and getattr(record, "correlation", None) in begun]
             self.processes[having[0] if len(having) == 1 else owner[record.device]].device.append(record)
 
     def operators(self, key: Any) -> Operators:
@@ -221,10 +229,11 @@ def read(source: Source) -> Imported:
     if any(process.calls for process in trace.processes.values()) or trace.device:
         add_devices(source, trace, document, found)
         return found
-    keys = [key for key, threads in trace.threads.items() if any(s.kind == "operator" for spans in threads.values() for s in spans)]
+    keys = [key for key, threads in trace.threads.items()
+            if any(s.kind == "operator" for spans in threads.values() for s in spans)]
     if not keys:
-        raise InputError(f"{source.name}: none of its {trace.events} events is an operator, a kernel, a copy or a call of a "
-                         "device's library")
+        raise InputError(f"{source.name}: none of its {trace.events} events is an operator, a kernel, a copy or a call "
+                         f"of a device's library")
     for key in keys:
         found.rows.append(Row("cpu", {"model": f"{source.row} process {key}" if len(keys) > 1 else source.row}))
         processor_row(found.rows[-1], trace.operators(key), trace.processes[key].steps(), found)
@@ -247,8 +256,8 @@ def add_devices(source: Source, trace: Trace, document: Document, found: Importe
     rows = rows_of(source.row, with_device or processes)
     for key, process in processes.items():
         if process.calls and with_device and key not in with_device:
-            found.remarks.append(f"left out: {how_many(len(process.calls), 'call')} of process {key}, which started nothing on "
-                                 "a device")
+            found.remarks.append(f"left out: {how_many(len(process.calls), 'call')} of process {key}, which started "
+                                 f"nothing on a device")
     for _, device in rows:
         found.models.setdefault(device, VENDORS.get(trace.vendor, ""))
     timed(found, rows.values())
@@ -272,10 +281,11 @@ def add_counted(row: Row, found: Imported) -> None:
         return
     work = counted.count_work(sums)
     if any(one.kind == "step" for one in row.of(Range)):
-        found.remarks.append(f"{sum(work.flops.values()):.0f} FLOPs were counted on {row.device} in the whole recording, "
-                             "not by steps")
+        found.remarks.append(f"{sum(work.flops.values()):.0f} FLOPs were counted on {row.device} in the whole "
+                             f"recording, not by steps")
     else:
         counted.set_work(row, work, found)
         row.known = "counter"
     found.missing = [one for one in found.missing if one != MISSING]
-    counted.add_once(found.missing, [one for one in work.missing if one.startswith("FLOPs")] + ["bytes: CUPTI counted none"])
+    counted.add_once(found.missing,
+                     [one for one in work.missing if one.startswith("FLOPs")] + ["bytes: CUPTI counted none"])

@@ -1,6 +1,6 @@
-"""`likwid-perfctr`'s CSV, of LIKWID 4.0 to 5.4: tables, each under "TABLE,[Region name,]Group 1 Metric,GROUP,rows". Reads the
-metrics by hardware thread; each region becomes a row, and each group of it where there are several, since they were measured
-one after the other."""
+"""`likwid-perfctr`'s CSV, of LIKWID 4.0 to 5.4: tables, each under "TABLE,[Region name,]Group 1 Metric,GROUP,rows".
+Reads the metrics by hardware thread; each region becomes a row, and each group of it where there are several, since
+they were measured one after the other."""
 
 import re
 from collections import Counter, defaultdict
@@ -61,15 +61,16 @@ def tables_in(source: Source) -> Dict[str, Dict[Tuple[int, str], List[Table]]]:
     name, text = source.name, source.text()
     first = HEADER.search(text)
     if not first:
-        raise InputError(f"{name}: these are likwid-perfctr's tables for people; `likwid-perfctr -o FILE.csv …` writes a "
-                         "file that can be read")
+        raise InputError(f"{name}: these are likwid-perfctr's tables for people; `likwid-perfctr -o FILE.csv …` writes "
+                         f"a file that can be read")
     rows = list(source.table(text, first[1]))
     found: Dict[str, Dict[Tuple[int, str], List[Table]]] = defaultdict(lambda: defaultdict(list))
     of_struct = ""
     for at, (where, cells) in enumerate(rows):
         if cells[:3] == ["STRUCT", "Info", "5"]:  # LIKWID 4.0 names the region in the next line: number, group, region
             of_struct = [*(rows[at + 1][1] if at + 1 < len(rows) else []), "", "", ""][2]
-        place, kind = next(((place, match) for place, cell in enumerate(cells) if (match := KIND.fullmatch(cell))), (0, None))
+        places = ((place, match) for place, cell in enumerate(cells) if (match := KIND.fullmatch(cell)))
+        place, kind = next(places, (0, None))
         if cells[:1] != ["TABLE"] or not kind:
             continue
         region = ",".join(cells[1:place])[len("Region "):] or of_struct  # a comma in a region's name is not quoted
@@ -77,7 +78,8 @@ def tables_in(source: Source) -> Dict[str, Dict[Tuple[int, str], List[Table]]]:
         if not re.fullmatch(r"[0-9]{1,6}", count):
             raise InputError(f"{where}: the number of rows is missing")
         lines = rows[at + 1:at + 2 + int(count)]
-        whole = next((number for number, (_, line) in enumerate(lines) if not line or line[0] in ("TABLE", "STRUCT")), len(lines))
+        whole = next((number for number, (_, line) in enumerate(lines) if not line or line[0] in ("TABLE", "STRUCT")),
+                     len(lines))
         if whole < int(count) + 1:
             raise InputError(f"{rows[at + whole][0]}: the table is cut off after this line")
         threads = [cell for cell in lines[0][1][1:] if cell]
@@ -128,9 +130,9 @@ def work_of(tables: List[Table], group: str) -> CountedWork:
     work.moved = None if None in moved else sum(amount or 0.0 for amount in moved)
     for name, match in ((name, CHANNELS.fullmatch(name)) for name in tables[0]):
         if match and (amount := sum(volume(table, name) or 0.0 for table in tables)):
-            work.missing.append(f"bytes at DRAM: {si(amount, 'B')} went over the channels {shown(match[1])}, which are a part of "
-                                f"the processor's; {shown(group)} has no others, so measure the group of the rest as well "
-                                "(MEM1 and MEM2)")
+            work.missing.append(f"bytes at DRAM: {si(amount, 'B')} went over the channels {shown(match[1])}, which are "
+                                f"a part of the processor's; {shown(group)} has no others, so measure the group of the "
+                                f"rest as well (MEM1 and MEM2)")
     if not work.flops and not any(one.startswith("FLOPs") for one in work.missing):
         work.missing.append("FLOPs: measure the group FLOPS_SP, FLOPS_DP or MEM_SP")
     return work
@@ -143,7 +145,8 @@ def read(source: Source) -> Imported:
         for (number, group), tables in groups.items():
             which = (group if often[group] == 1 else f"{group} {number}") if len(groups) > 1 else ""
             name = " ".join(filter(None, (source.row, region, which)))
-            seconds = max((time for table in tables for time in find(table, "s", *RUNTIME) if time is not None), default=0.0)
+            seconds = max((time for table in tables for time in find(table, "s", *RUNTIME) if time is not None),
+                          default=0.0)
             imported.missing += ["time: Runtime (RDTSC) is missing"] * (seconds <= 0)
             metrics: Metrics = {}
             for metric, (values, unit, _) in (of for table in tables for of in table.items()):
@@ -152,8 +155,8 @@ def read(source: Source) -> Imported:
             before = f"{shown(name)}: " if len(regions) > 1 or len(groups) > 1 else ""
             add_processor(imported, name, seconds, work_of(tables, group), metrics, before)
             if len(tables) > 1:
-                imported.remarks.append(f"{shown(name)}: {len(tables)} tables, as of ranks that ran together: FLOPs and bytes "
-                                        "are their sums, the time is the longest.")
+                imported.remarks.append(f"{shown(name)}: {len(tables)} tables, as of ranks that ran together: FLOPs "
+                                        f"and bytes are their sums, the time is the longest.")
     if not imported.rows:
         raise InputError(f"{source.name}: it holds no table of metrics by hardware thread")
     imported.remarks.append("Values in counters.csv are sums over the hardware threads.")

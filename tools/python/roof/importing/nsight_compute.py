@@ -1,6 +1,6 @@
-"""Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each launch
-with a column for each metric and a second line of units (raw). The program's output precedes the header; ranks may have written
-several tables."""
+"""Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each
+launch with a column for each metric and a second line of units (raw). The program's output precedes the header; ranks
+may have written several tables."""
 
 import re
 from collections import defaultdict
@@ -19,8 +19,8 @@ LOG = re.compile(r"^==(ERROR|WARNING)== (.*)$|^ *Metric Name +Metric (?:Unit|Val
 LOCALE = "export it again with LC_ALL=C"
 GROUPED = re.compile(f"[0-9][{quantities.BLANKS}][0-9]{{3}}")
 TEXT, BELOW = "were not numbers (n/a, text)", "were below 0"
-#: A sum's rate over time or over cycles: prefix, ending, and the factor. "derived__smsp__…_x2" counts multiply-adds twice;
-#: "derived__sm__…_x2" is the peak.
+#: A sum's rate over time or over cycles: prefix, ending, and the factor. "derived__smsp__…_x2" counts multiply-adds
+#: twice; "derived__sm__…_x2" is the peak.
 RATES = (("", ".sum.per_second", 0, 1.0), ("", ".sum.per_cycle_elapsed", 1, 1.0), ("derived__smsp__", "_x2", 1, 0.5))
 
 
@@ -54,8 +54,8 @@ class Launch:
 
 
 class Tables:
-    """The launches of a file by their IDs in each process: its host, its number, and how many tables before have the same two,
-    which are of other nodes or containers."""
+    """The launches of a file by their IDs in each process: its host, its number, and how many tables before have the
+    same two, which are of other nodes or containers."""
 
     def __init__(self, source: Source) -> None:
         self.name, text = source.name, source.text()
@@ -79,7 +79,8 @@ class Tables:
                 raise InputError(f"{where}: there is no column '{column}'")
         # The decimal mark of the metrics' values. Other cells, as the compute capability, have a point everywhere.
         of_values = [at for at, name in enumerate(columns) if "__" in name or name == "Metric Value"]
-        values = {cells[at] for _, cells in source.table(text, header[1], header.start()) if cells and cells[0][:2] != "=="
+        values = {cells[at] for _, cells in source.table(text, header[1], header.start()) if cells
+                  and cells[0][:2] != "=="
                   for at in of_values if at < len(cells)}
         marks = set(map(quantities.mark_of, values)) - {""}
         if len(marks) > 1:
@@ -100,8 +101,8 @@ class Tables:
             if not line or line[0].startswith("==") or line == columns:
                 continue
             if len(line) not in (width, short):
-                raise InputError(f"{where}: {len(line)} cells, not {width}; with --log-file FILE ncu's lines are apart from the "
-                                 "program's")
+                raise InputError(f"{where}: {len(line)} cells, not {width}; with --log-file FILE ncu's lines are apart "
+                                 f"from the program's")
             cells = dict(zip(columns, line))
             if self.raw and units is None:
                 units = cells
@@ -117,7 +118,8 @@ class Tables:
 
     def launch(self, cells: Dict[str, str], table: int, where: str, metric: str) -> Launch:
         """The launch of a line. A table that has a metric of an earlier one's launch again is of another process."""
-        number, name, host, process = (cells.get(column, "") for column in ("ID", "Kernel Name", "Host Name", "Process ID"))
+        number, name, host, process = (cells.get(column, "")
+                                       for column in ("ID", "Kernel Name", "Host Name", "Process ID"))
         if (place := whole(number)) is None or not name:
             what = "its ID is not the number of a launch" if name else "the kernel's name is missing"
             raise InputError(f"{where}: {what}")
@@ -170,10 +172,10 @@ def add_row(row: Row, launches: List[Launch], imported: Imported) -> None:
     for one in launches:
         seconds, unit = one.metrics.get(TIME, (0.0, ""))
         if unit == "s":
-            row.records.append(Kernel(device=one.device, stream=one.stream, name=one.name, grid=one.grid, block=one.block,
-                                      duration=round(seconds * 1e9)))
-        row.records += [Counter(device=one.device, scope="kernel", name=one.name, launch=one.number, metric=metric, value=value,
-                                unit=of) for metric, (value, of) in sorted(one.metrics.items())]
+            row.records.append(Kernel(device=one.device, stream=one.stream, name=one.name, grid=one.grid,
+                                      block=one.block, duration=round(seconds * 1e9)))
+        row.records += [Counter(device=one.device, scope="kernel", name=one.name, launch=one.number, metric=metric,
+                                value=value, unit=of) for metric, (value, of) in sorted(one.metrics.items())]
 
 
 def read(source: Source) -> Imported:
@@ -192,5 +194,6 @@ def read(source: Source) -> Imported:
     imported.remarks += [f"Nsight Compute reported: {tables.error}"] * bool(tables.error)
     imported.remarks += [f"Metrics in the unit '{unit}' were left out: the unit is unknown."
                          for unit in sorted(tables.unknown_units)]
-    imported.remarks += [f"{count} values {what} and were left out." for what, count in tables.left_out.items() if count]
+    imported.remarks += [f"{count} values {what} and were left out." for what, count in tables.left_out.items()
+                         if count]
     return imported

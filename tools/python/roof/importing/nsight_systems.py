@@ -1,5 +1,5 @@
-"""Nsight Systems' SQLite export, with times in nanoseconds. A table exists only if it has records; columns depend on the
-version."""
+"""Nsight Systems' SQLite export, with times in nanoseconds. A table exists only if it has records; columns depend on
+the version."""
 
 import sqlite3
 import time
@@ -50,7 +50,8 @@ def is_time(start: Any, end: Any) -> bool:
 
 
 class Export:
-    """An export; a record is a dictionary by its columns. A thread's number has that of its process above the lowest 24 bits."""
+    """An export; a record is a dictionary by its columns. A thread's number has that of its process above the lowest 24
+    bits."""
 
     def __init__(self, source: Source, base: sqlite3.Connection) -> None:
         self.name, self.base, self.largest = source.name, base, source.path.stat().st_size
@@ -61,9 +62,11 @@ class Export:
         self.tables = {name.lower(): name for name, is_stored in made if is_stored}
         self.others = {name.lower() for name, is_stored in made if not is_stored}  # views, and what a program computes
         self.strings = self.pairs("StringIds", "value")
-        whose = next((other for other in OTHERS if any(name.startswith(other[0].lower()) for name in self.tables)), None)
+        whose = next((other for other in OTHERS if any(name.startswith(other[0].lower()) for name in self.tables)),
+                     None)
         if "stringids" not in self.tables and whose:
-            raise InputError(f"{self.name}: this is a database of {whose[1]}, not an export of Nsight Systems; {whose[2]}")
+            raise InputError(f"{self.name}: this is a database of {whose[1]}, not an export of Nsight Systems; "
+                             f"{whose[2]}")
         if "stringids" not in self.tables and not any(name.startswith(CUPTI.lower()) for name in self.tables):
             raise InputError(f"{self.name}: this database is no export of Nsight Systems")
         labels = self.pairs("ENUM_CUDA_MEM_KIND", "label") or MEMORIES
@@ -98,8 +101,8 @@ class Export:
         return self.strings.get(number, "")
 
     def timed(self, table: str, required: str, columns: str) -> Iterator[Dict[str, Any]]:
-        """Records with their start and duration: None and 0 where CUPTI could not collect the times. Those whose times are
-        none are left out."""
+        """Records with their start and duration: None and 0 where CUPTI could not collect the times. Those whose times
+        are none are left out."""
         for one in self.select(CUPTI + table, f"start end {required}", columns):
             if one["start"] == 0 and one["end"] == 0:
                 one["start"], one["duration"] = None, 0
@@ -122,14 +125,15 @@ class Export:
             text = self.text(one["nameId"])
             if one["start"] is not None:
                 self.of(one["globalTid"]).calls.append(
-                    Call(thread=whole(one["globalTid"]), correlation=whole(one["correlationId"]), name=text, start=one["start"],
+                    Call(thread=whole(one["globalTid"]), correlation=whole(one["correlationId"]), name=text,
+                         start=one["start"],
                          duration=one["duration"], domain="runtime" if text.startswith("cuda") else "driver"))
         for one in self.select("NVTX_EVENTS", "start end", "text textId globalTid"):
             if is_time(one["start"], one["end"]) and one["start"]:  # marks and names of threads have no end
                 name = str(one["text"]) if one["text"] is not None else self.text(one["textId"])
                 name = name.split(", op_id = ")[0].split(", seq = ")[0]  # PyTorch's emit_nvtx numbers each call
-                self.of(one["globalTid"]).ranges.append(Range(thread=whole(one["globalTid"]), name=name, start=one["start"],
-                                                              duration=one["end"] - one["start"]))
+                self.of(one["globalTid"]).ranges.append(Range(thread=whole(one["globalTid"]), name=name,
+                                                              start=one["start"], duration=one["end"] - one["start"]))
 
     def read_device(self) -> None:
         for table, (kind, required, columns) in DEVICE.items():
@@ -139,8 +143,9 @@ class Export:
                 if table == "KERNEL":
                     shared = [whole(one[f"{part}SharedMemory"]) for part in ("static", "dynamic")]
                     record.name = self.text(one["shortName"] if one["demangledName"] is None else one["demangledName"])
-                    record.grid, record.block = (None if one[f"{of}X"] is None else "x".join(str(one[of + axis]) for axis in "XYZ")
-                                                 for of in ("grid", "block"))
+                    record.grid, record.block = (
+                        None if one[f"{of}X"] is None else "x".join(str(one[of + axis]) for axis in "XYZ")
+                        for of in ("grid", "block"))
                     record.registers, record.graph_node = whole(one["registersPerThread"]), whole(one["graphNodeId"])
                     record.shared_bytes = None if None in shared else sum(shared)
                 elif table == "GRAPH_TRACE":
@@ -155,8 +160,9 @@ class Export:
                         raise InputError(f"{self.name}: copyKind {number} is unknown")
                     ends = [self.memories.get(one[end]) for end in ("srcKind", "dstKind")]
                     record.source, record.destination = ends
+                    letters = ("H" if end in ("pageable", "pinned") else "D" for end in ends)
                     # A copy of an unknown kind is named by the memories that it joins.
-                    record.kind = COPIES[number] or "2".join("H" if end in ("pageable", "pinned") else "D" for end in ends)
+                    record.kind = COPIES[number] or "2".join(letters)
                 self.of(one["globalPid"]).device.append(record)
         operations = self.pairs("ENUM_CUDA_DEV_MEM_EVENT_OPER", "label")
         for one in self.select("CUDA_GPU_MEMORY_USAGE_EVENTS", "start memoryOperationType bytes",
@@ -165,8 +171,8 @@ class Export:
             if operation is not None:
                 self.of(one["globalPid"]).device.append(
                     Memory(device=gpu(one["deviceId"]), action="allocate" if operation.startswith("Alloc") else "free",
-                           memory=self.memories.get(one["memKind"]), address=whole(one["address"]), bytes=whole(one["bytes"]),
-                           start=whole(one["start"])))
+                           memory=self.memories.get(one["memKind"]), address=whole(one["address"]),
+                           bytes=whole(one["bytes"]), start=whole(one["start"])))
 
 
 def read(source: Source) -> Imported:
@@ -184,7 +190,8 @@ def read(source: Source) -> Imported:
 
 def imported(source: Source, export: Export) -> Imported:
     if not any(process.calls or process.device for process in export.processes.values()):
-        raise InputError(f"{source.name}: it holds no kernels, no copies and no CUDA calls; record with --trace=cuda,nvtx")
+        raise InputError(f"{source.name}: it holds no kernels, no copies and no CUDA calls; record with "
+                         f"--trace=cuda,nvtx")
     models = {gpu(one["id"]): str(one["name"]) for one in export.select("TARGET_INFO_GPU", "id name")}
     found = Imported("Nsight Systems, SQLite export", models=models)
     processes = {key: process for key, process in export.processes.items() if process.device} or export.processes

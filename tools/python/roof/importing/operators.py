@@ -62,7 +62,8 @@ class Outermost:
 class Operators:
     """The operators of one process. `started`: what each correlation started on devices."""
 
-    def __init__(self, threads: Dict[Any, List[Span]], flows: Dict[Any, List[Any]], started: Dict[Any, List[Record]]) -> None:
+    def __init__(self, threads: Dict[Any, List[Span]], flows: Dict[Any, List[Any]],
+                 started: Dict[Any, List[Record]]) -> None:
         self.started, self.unknown = started, defaultdict(Tally)  # type: ignore[var-annotated]
         self.has_shapes = any(span.shaped for spans in threads.values() for span in spans)
         self.has_modules = any(span.kind == "module" for spans in threads.values() for span in spans)
@@ -78,8 +79,8 @@ class Operators:
         self.pairs = [(at(*begin), at(*end)) for begin, end in flows.values() if begin and end]
 
     def nest(self, spans: List[Span]) -> List[Outermost]:
-        """One pass over a thread; each stack holds the spans of its kind that have not ended. Time that no formula covers
-        goes to the innermost operator: on a device that of the kernels it launched, on a CPU its own."""
+        """One pass over a thread; each stack holds the spans of its kind that have not ended. Time that no formula
+        covers goes to the innermost operator: on a device that of the kernels it launched, on a CPU its own."""
         outermost: List[Outermost] = []
         stacks: Dict[str, List[Any]] = {"operator": [], "module": [], "range": [], "compiling": []}
         # of each operator on the stack: its end, the unit that covers it
@@ -133,12 +134,13 @@ class Operators:
             if isinstance(record, Kernel):
                 if unit is not None and unit.precision == "fp32" and TF32.search(record.name):
                     unit.precision = "tf32"
-                self.add_unknown(record.device, name or (record.name if is_known(record.name) else OUTSIDE), unit, record.duration)
+                self.add_unknown(record.device, name or (record.name if is_known(record.name) else OUTSIDE), unit,
+                                 record.duration)
 
     def name(self, steps: List[Any]) -> None:
-        """Layers and phases: a layer is a module, or else an operator with its place in the step. A gradient belongs to the
-        layer of the operator whose gradient it is, as do the operators after it. Calls of a device's library, and what they
-        started, get the layer of the operator that made them, and in a gradient its phase."""
+        """Layers and phases: a layer is a module, or else an operator with its place in the step. A gradient belongs to
+        the layer of the operator whose gradient it is, as do the operators after it. Calls of a device's library, and
+        what they started, get the layer of the operator that made them, and in a gradient its phase."""
         places: Tally = Tally()
         for calls in self.threads.values():
             for call, step in zip(calls, steps_of(calls, steps)):
@@ -160,14 +162,15 @@ class Operators:
                 if call.phase == "backward":
                     last = call.layer = call.layer or last
                 for made in call.calls:
-                    for record in [made, *(self.started.get(made.correlation, ()) if made.correlation is not None else ())]:
+                    for record in [made,
+                                   *(self.started.get(made.correlation, ()) if made.correlation is not None else ())]:
                         if isinstance(record, (Call, Kernel, Copy)):
                             record.layer = call.layer
                             record.phase = "backward" if call.phase == "backward" else record.phase
 
     def split(self, steps: List[Any]) -> Tuple[List[List[Outermost]], List[Any]]:
-        """The calls of each step, and the steps' ranges; all calls are one where none is marked. Steps in which less than half
-        of the most operators ran were cut off and are left out."""
+        """The calls of each step, and the steps' ranges; all calls are one where none is marked. Steps in which less
+        than half of the most operators ran were cut off and are left out."""
         made: List[List[Outermost]] = [[] for _ in steps or [None]]
         for calls in self.threads.values():
             for call, number in zip(calls, steps_of(calls, steps) if steps else [0] * len(calls)):
@@ -194,8 +197,8 @@ def sum_of(units: Iterable[Unit]) -> Work:
 
 
 def set_work(row: Row, steps: List[List[Outermost]], operators: Operators, imported: Imported) -> None:
-    """The FLOPs of one step: of several, the median's; of what ran on the row's device, where the trace tells it. What has no
-    formula and took more than 1% of the time makes them a lower bound."""
+    """The FLOPs of one step: of several, the median's; of what ran on the row's device, where the trace tells it. What
+    has no formula and took more than 1% of the time makes them a lower bound."""
     is_linked = any(unit.devices for calls in operators.threads.values() for call in calls for unit in call.units)
     all_units = [[unit for call in calls for unit in call.units if not is_linked or row.device in unit.devices]
                  for calls in steps]
@@ -210,9 +213,11 @@ def set_work(row: Row, steps: List[List[Outermost]], operators: Operators, impor
     precision = max(by_precision, key=lambda one: by_precision[one], default="")
     if precision and flops:
         row.point["precision"] = precision
-        each = [f"{si(count, 'FLOP')} in {name or 'another precision'}" for name, count in by_precision.most_common() if count > 0]
+        each = [f"{si(count, 'FLOP')} in {name or 'another precision'}" for name, count in by_precision.most_common()
+                if count > 0]
         if len(each) > 1:
-            imported.remarks.append(f"FLOPs of several precisions: {', '.join(each)}; the row counts them together, as {precision}")
+            imported.remarks.append(f"FLOPs of several precisions: {', '.join(each)}; the row counts them together, as "
+                                    f"{precision}")
     unknown = operators.unknown[row.device]
     total = unknown.pop("", 0)
     named = sorted(((time, name) for name, time in unknown.items() if time > SMALLEST * total > 0), reverse=True)
@@ -234,7 +239,8 @@ def processor_row(row: Row, operators: Operators, marked: List[Any], imported: I
     row.times = [one.duration / 1e9 for one in ranges]
     if not ranges and calls:
         row.times = [(max(call.end for call in calls) - min(call.start for call in calls)) / 1e9]
-    parts: Dict[Tuple[str, str], List[List[Outermost]]] = {}  # a layer in one phase: its calls in each step that has some
+    # a layer in one phase: its calls in each step that has some
+    parts: Dict[Tuple[str, str], List[List[Outermost]]] = {}
     seconds: List[Dict[str, float]] = []  # of each step, by phase
     for calls in steps:
         of_step: Dict[Tuple[str, str], List[Outermost]] = defaultdict(list)
@@ -244,13 +250,16 @@ def processor_row(row: Row, operators: Operators, marked: List[Any], imported: I
         for part, its in of_step.items():
             parts.setdefault(part, []).append(its)
             seconds[-1][part[1]] += seconds_of(its)
-    row.phases = {phase: [one[phase] for one in seconds] if any(one[phase] for one in seconds) else [] for phase in PHASES}
+    row.phases = {phase: [one[phase] for one in seconds] if any(one[phase] for one in seconds) else []
+                  for phase in PHASES}
     if not operators.has_shapes:
         imported.missing.append("FLOPs: the trace has no shapes; profile with record_shapes=True")
     set_work(row, steps, operators, imported)
-    imported.missing.append("bytes of the step: operators without a formula have none; the layers that have one show theirs")
+    imported.missing.append("bytes of the step: operators without a formula have none; the layers that have one show "
+                            "theirs")
     if not operators.has_modules:
-        imported.remarks.append("layers are operators by their place in the step; profile with with_stack=True for modules")
+        imported.remarks.append("layers are operators by their place in the step; profile with with_stack=True for "
+                                "modules")
     kinds: Dict[str, str] = {}
     for (layer, phase), in_steps in parts.items():
         units = [[unit for call in its for unit in call.units] for its in in_steps]

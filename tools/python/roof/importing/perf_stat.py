@@ -1,5 +1,5 @@
-"""`perf stat -j`: a JSON object on each line; `perf stat -x`: values between separators. An event may have a line for each
-core, socket or channel, and a modifier or a PMU in its name: `EVENT:u`, `cpu/EVENT/u`, `cpu_core/EVENT/`."""
+"""`perf stat -j`: a JSON object on each line; `perf stat -x`: values between separators. An event may have a line for
+each core, socket or channel, and a modifier or a PMU in its name: `EVENT:u`, `cpu/EVENT/u`, `cpu_core/EVENT/`."""
 
 import json
 import re
@@ -18,13 +18,16 @@ AGGREGATED = ("cpu", "core", "socket", "die", "cluster", "cache", "node", "threa
 LONGEST = 1 << 16  #: characters of a line
 #: [time] [core, number of processors] value, unit, event, [with -r: their scatter in %,] run time, percent …
 #: The separator S is what stands around the unit, so that it is found first; C: the decimal commas of some languages.
-FIELDS = (r"(?:(?P<interval> *[0-9]+\.[0-9]+)S)?(?:(?P<cpu>(?:(?!S)[^\"])*)S(?:[0-9]+S)?)??(?P<value>[0-9.C]+|<[a-z ]+>)S"
-          r"(?P<unit>[A-Za-z/%]*)S(?P<event>[A-Za-z][^\"]*?)S(?:[0-9.]{1,9}%S)?[0-9]+S(?P<share>[0-9]+[.,][0-9]{2})(?:S|$)")
+FIELDS = (r"(?:(?P<interval> *[0-9]+\.[0-9]+)S)?(?:(?P<cpu>(?:(?!S)[^\"])*)S(?:[0-9]+S)?)??"
+          r"(?P<value>[0-9.C]+|<[a-z ]+>)S(?P<unit>[A-Za-z/%]*)S(?P<event>[A-Za-z][^\"]*?)S"
+          r"(?:[0-9.]{1,9}%S)?[0-9]+S(?P<share>[0-9]+[.,][0-9]{2})(?:S|$)")
 SEPARATOR = re.compile(r'(?<=[0-9.>])([^\w.<>"%]{1,3}?)[A-Za-z/%]*\1[A-Za-z]')
-METRIC = re.compile(r'.{0,40}?([^\w.<>"%]{1,3}?)\1{3,}(?:-?[0-9]+[.,][0-9]+|-?nan)?\1')  #: one alone, behind empty fields
+#: one alone, behind empty fields
+METRIC = re.compile(r'.{0,40}?([^\w.<>"%]{1,3}?)\1{3,}(?:-?[0-9]+[.,][0-9]+|-?nan)?\1')
 FOR_PEOPLE = "Performance counter stats for"
 
-NAME = re.compile(r"(?:(?P<pmu>[A-Za-z]\w*)/)?(?P<event>[^/\s]+?)(?:/(?P<in>[a-zA-Z]*)|:(?P<by>[ukhvGHIpPSDWebR]+))?(?: \[.*\])?")
+NAME = re.compile(r"(?:(?P<pmu>[A-Za-z]\w*)/)?(?P<event>[^/\s]+?)"
+                  r"(?:/(?P<in>[a-zA-Z]*)|:(?P<by>[ukhvGHIpPSDWebR]+))?(?: \[.*\])?")
 ARITHMETIC = re.compile(r"FP_ARITH_INST_RETIRED[._:](SCALAR|128B_PACKED|256B_PACKED|512B_PACKED)_(SINGLE|DOUBLE)")
 #: FLOPs of an instruction. Intel's events already count a multiply-add twice.
 LANES = {"SINGLE": {"SCALAR": 1.0, "128B_PACKED": 4.0, "256B_PACKED": 8.0, "512B_PACKED": 16.0},
@@ -58,7 +61,8 @@ def parsed(line: str) -> Optional[Dict[str, Any]]:
 def reads(head: str) -> bool:
     lines = [line for line in map(str.strip, head.splitlines()) if line and line[0] != "#"]
     return any(line.startswith(FOR_PEOPLE) for line in lines) or any(
-        '"counter-value"' in line and '"event"' in line if line[0] == "{" else parsed(line[:LONGEST]) for line in lines[:20])
+        '"counter-value"' in line and '"event"' in line if line[0] == "{" else parsed(line[:LONGEST])
+        for line in lines[:20])
 
 
 @dataclass
@@ -76,8 +80,8 @@ class Events:
         if of is None:
             is_text = line.startswith(FOR_PEOPLE)
             what = "the text of `perf stat` for people" if is_text else "not a line of `perf stat -j` or `-x`"
-            raise InputError(f"{where}: this is {what}; `perf stat -j -o FILE -e duration_time,… PROGRAM` writes a file that "
-                             "can be read")
+            raise InputError(f"{where}: this is {what}; `perf stat -j -o FILE -e duration_time,… PROGRAM` writes a "
+                             f"file that can be read")
         if "interval" in of:
             raise InputError(f"{where}: it was made with -I (intervals), but a row is one run: leave -I out")
         event, text, unit_text, share = ("" if of.get(key) is None else str(of[key])
@@ -118,16 +122,19 @@ def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
         elif AMD.search(event):
             work.add("", value)
             work.missing.append(f"precision: AMD's {shown(name)} counts single and double together")
-    uncounted = [(pmu, event, text) for (pmu, event, _), text in ((split(name), text) for name, text in events.uncounted.items())
+    uncounted = [(pmu, event, text)
+                 for (pmu, event, _), text in ((split(name), text) for name, text in events.uncounted.items())
                  if ARITHMETIC.fullmatch(event)]
     widest = [text for _, event, text in uncounted if "512B" in event]
-    has_512 = any("512B_PACKED" in widths for widths in counts.values()) or any("not counted" in text for text in widest)
+    has_512 = any("512B_PACKED" in widths for widths in counts.values())
+    has_512 = has_512 or any("not counted" in text for text in widest)
     for (kind, widths), precision in zip(counts.items(), ("fp32", "fp64")):
         lanes = LANES[kind]
         if len(widths) == 4 or len(widths) == 3 and "512B_PACKED" not in widths and not has_512:  # all without AVX-512
             for width, of in ((width, widths[width]) for width in lanes if width in widths):
                 # Over PMUs; in each the count of user and kernel, or what there is of them.
-                each = (of.get((pmu, ""), of.get((pmu, "u"), 0.0) + of.get((pmu, "k"), 0.0)) for pmu in {pmu for pmu, _ in of})
+                each = (of.get((pmu, ""), of.get((pmu, "u"), 0.0) + of.get((pmu, "k"), 0.0))
+                        for pmu in {pmu for pmu, _ in of})
                 work.add(precision, lanes[width] * sum(each))
             if len(widths) == 3 and not widest and not any(pmu == "cpu_core" for pmu, _ in widths["SCALAR"]):
                 remarks.append(f"FLOPs of {precision} are of three widths, which are all that a processor without "
@@ -156,7 +163,8 @@ def count_bytes(events: Events, work: CountedWork) -> None:
         if known and all(parts.keys() not in ({"0"}, {"1"}) for parts in known):
             work.moved = sum(sum(parts.values()) for parts in known)
             return
-        missing.append(f"bytes at DRAM: only one {'of two sub-channels or controllers' if known else 'direction'} was counted")
+        missing.append(f"bytes at DRAM: only one {'of two sub-channels or controllers' if known else 'direction'} was "
+                       f"counted")
     add_once(work.missing, missing)
 
 
@@ -172,14 +180,14 @@ def read(source: Source) -> Imported:
         raise InputError(f"{source.name}: no event was counted")
     count_flops(events, work, imported.remarks)
     count_bytes(events, work)
-    seconds = max((value for name, (value, unit) in events.metrics.items() if split(name)[1] == "DURATION_TIME" and unit == "s"),
-                  default=0.0)
+    seconds = max((value for name, (value, unit) in events.metrics.items() if split(name)[1] == "DURATION_TIME"
+                   and unit == "s"), default=0.0)
     imported.missing += ["time: add the event duration_time"] * (not seconds)
     add_processor(imported, source.row, seconds, work, events.metrics)
     if events.uncounted:
         names = (f"{shown(name)} ({shown(why)})" for name, why in events.uncounted.items())
         imported.missing.append(f"not counted: {', '.join(names)}")
     if events.scaled:
-        imported.remarks.append("More events were requested than there are counters. perf multiplexed and scaled them, so "
-                                "counts are estimates.")
+        imported.remarks.append("More events were requested than there are counters. perf multiplexed and scaled them, "
+                                "so counts are estimates.")
     return imported

@@ -1,14 +1,14 @@
 """Recordings of times, from the records of the processes in them: phases, steps, and a row for each process and device.
 
-A step is what it launched: it begins when its range does, but not before the device is done with what was launched earlier,
-and ends with its range, or later with the last that it launched."""
+A step is what it launched: it begins when its range does, but not before the device is done with what was launched
+earlier, and ends with its range, or later with the last that it launched."""
 
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 from roof.errors import InputError
 from roof.importing import Copy, Imported, Kernel, Memory, Range, Row
@@ -18,10 +18,12 @@ PHASES = {word: phase for phase, words in {
     "forward": "forward distributeddataparallel fwd loss criterion", "backward": "backward bwd autograd",
     "update": "optimizer optimiser update opt", "data": "data dataloader load enumerate",
     "synchronise": "allreduce nccl synchronise"}.items() for word in words.split()}
-#: A step has a number, or nothing but its word: "step 12", "ProfilerStep#3", "iteration", "step[DECODE bs=1]"; not "batch_norm".
-STEP = re.compile(r"(profilerstep|steps?|iteration|iter|batch)([\s#:=_./(\[-]*\d+([\s/:of]+\d+)?\s*[)\]]?|\s*\[.*\])?\s*",
-                  re.IGNORECASE)
-MEMORIES = {"pageable": "pageable", "pinned": "pinned", "device": "device", "managed": "managed", "array": "device", "host": None}
+#: A step has a number, or nothing but its word: "step 12", "ProfilerStep#3", "iteration", "step[DECODE bs=1]"; not
+#: "batch_norm".
+STEP = re.compile(r"(profilerstep|steps?|iteration|iter|batch)"
+                  r"([\s#:=_./(\[-]*\d+([\s/:of]+\d+)?\s*[)\]]?|\s*\[.*\])?\s*", re.IGNORECASE)
+MEMORIES = {"pageable": "pageable", "pinned": "pinned", "device": "device", "managed": "managed", "array": "device",
+            "host": None}
 MOST_DEVICES = 512
 DEEPEST = 16  #: ranges of phases that are looked at
 
@@ -63,8 +65,9 @@ class Process:
         return found
 
     def steps(self) -> List[Any]:
-        """Sets the kinds of the ranges. Returns the steps in their order: none within another, PyTorch's own where there are
-        any, none that was cut off, which has less than half of the most calls, and none without any where others have some."""
+        """Sets the kinds of the ranges. Returns the steps in their order: none within another, PyTorch's own where
+        there are any, none that was cut off, which has less than half of the most calls, and none without any where
+        others have some."""
         for one in self.ranges:
             one.kind = kind_in(one.name)
         steps = sorted((one for one in self.ranges if one.kind == "step"), key=lambda one: (one.start, -one.duration))
@@ -101,9 +104,9 @@ class Process:
                 record.phase = caused.get(record.correlation)
 
     def launched(self, device: str) -> List[Tuple[int, int]]:
-        """When each kernel and copy was launched, and when it ended; sorted. A stream runs in order: what no call is known of
-        was launched after what ran before it, and else when it began. But where calls are missing only of what ran first,
-        those were before the recording."""
+        """When each kernel and copy was launched, and when it ended; sorted. A stream runs in order: what no call is
+        known of was launched after what ran before it, and else when it began. But where calls are missing only of what
+        ran first, those were before the recording."""
         begun = {call.correlation: call.start for call in self.calls if call.correlation is not None}
         streams: Dict[Any, List[Any]] = defaultdict(list)
         for one in self.device:
@@ -144,7 +147,8 @@ def span_of(records: Iterable[Any]) -> Optional[Tuple[int, int]]:
 def rows_of(name: str, processes: Dict[Any, Process]) -> Dict[Tuple[Any, str], Row]:
     """A row for each process and device; `name` becomes the row's, with the process where several share a device."""
     keys = [(key, device) for key, process in sorted(processes.items(), key=lambda item: str(item[0]))
-            for device in sorted({one.device for one in process.device})] or [(key, "gpu:0") for key in list(processes)[:1]]
+            for device in sorted({one.device for one in process.device})]
+    keys = keys or [(key, "gpu:0") for key in list(processes)[:1]]
     if len(keys) > MOST_DEVICES:
         raise InputError(f"{name}: {len(keys)} devices, more than machines have")
     rows: Dict[Tuple[Any, str], Row] = {}
@@ -152,13 +156,14 @@ def rows_of(name: str, processes: Dict[Any, Process]) -> Dict[Tuple[Any, str], R
         process, shared = processes[key], sum(other == device for _, other in keys) > 1
         process.attribute_phases()
         moved = process.on_device(process.steps(), device)
-        started: Dict[Any, Set[str]] = {of: {one.device for one in records} for of, records in process.started().items()}
+        started = {of: {one.device for one in records} for of, records in process.started().items()}
         records = [one for one in process.device if one.device == device]
         records += [call for call in process.calls if device in started.get(call.correlation, {device})]
         span = span_of(records + process.ranges)
         times = [step.duration / 1e9 for step in moved] or ([(span[1] - span[0]) / 1e9] if span else [])
         records += moved + [one for one in process.ranges if one.kind != "step"]
-        rows[key, device] = Row(device, {"model": f"{name} process {key}" if shared else name}, times=times, records=records)
+        rows[key, device] = Row(device, {"model": f"{name} process {key}" if shared else name}, times=times,
+                                records=records)
     return rows
 
 

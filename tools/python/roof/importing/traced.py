@@ -9,7 +9,8 @@ from roof import work
 from roof.work import Shape, Work
 
 #: Types of elements as traces name them, without "c10::": precision and bytes.
-TYPES = {"float": ("fp32", 4), "double": ("fp64", 8), "Half": ("fp16", 2), "BFloat16": ("bf16", 2), "signed char": ("int8", 1),
+TYPES = {"float": ("fp32", 4), "double": ("fp64", 8), "Half": ("fp16", 2), "BFloat16": ("bf16", 2),
+         "signed char": ("int8", 1),
          **dict.fromkeys(("Float8_e4m3fn", "Float8_e5m2", "Float8_e4m3fnuz", "Float8_e5m2fnuz"), ("fp8", 1))}
 #: Operators with their arguments in the order of another, whose formula they have.
 SAME = {"_convolution": "convolution", "max_pool2d": "max_pool2d_with_indices", "batch_norm": "native_batch_norm",
@@ -18,25 +19,28 @@ SAME = {"_convolution": "convolution", "max_pool2d": "max_pool2d_with_indices", 
 AVERAGES = ("avg_pool2d", "avg_pool2d_backward", "adaptive_avg_pool2d", "_adaptive_avg_pool2d_backward")
 CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
 #: Kinds of layers by parts of names; of the first that is found.
-KINDS = {"conv": "convolution", "attention": "attention", "attn": "attention", "rnn": "recurrent", "batch_norm": "batch_norm",
+KINDS = {"conv": "convolution", "attention": "attention", "attn": "attention", "rnn": "recurrent",
+         "batch_norm": "batch_norm",
          "layer_norm": "layer_norm", "group_norm": "group_norm", "max_pool": "max_pool", "avg_pool": "average_pool",
          "linear": "linear", "add": "linear", "_scaled": "linear", "_grouped": "linear", "": "matmul"}
-#: Kernels of attention: places of the queries, before keys and values, and of a mask of values (none: -1), the causal mask and
-#: the begins of sequences (none: -1).
-ATTENTION = {"_flash_attention_forward": (0, -1, 8, 3), "_flash_attn_forward": (0, -1, 5, -1), "_flash_attn_backward": (1, -1, 11, -1),
+#: Kernels of attention: places of the queries, before keys and values, and of a mask of values (none: -1), the causal
+#: mask and the begins of sequences (none: -1).
+ATTENTION = {"_flash_attention_forward": (0, -1, 8, 3), "_flash_attn_forward": (0, -1, 5, -1),
+             "_flash_attn_backward": (1, -1, 11, -1),
              **{f"_scaled_dot_product_{name}": (*places, -1) for name, places in {
                  "flash_attention_for_cpu": (0, 5, 4), "flash_attention_for_cpu_backward": (1, 8, 7),
                  "flash_attention": (0, -1, 4), "flash_attention_backward": (1, -1, 11),
                  "efficient_attention": (0, 3, 6), "efficient_attention_backward": (1, 4, 11),
                  "cudnn_attention": (0, 3, 6), "cudnn_attention_backward": (1, 8, 14),
-                 "fused_attention_overrideable": (0, 3, 5), "fused_attention_overrideable_backward": (1, 4, 13)}.items()}}
+                 "fused_attention_overrideable": (0, 3, 5),
+                 "fused_attention_overrideable_backward": (1, 4, 13)}.items()}}
 LARGEST = 2**40  #: an extent
 MOST_TOKENS = 2**20  #: and windows of a convolution
 #: What has a formula, whether its inputs tell the work or not.
 KNOWN = {*CONVOLUTIONS, *ATTENTION, *work.PRODUCTS, *AVERAGES, *SAME, *work.FORMULAS}
 #: Names of innermost operators that multiply nothing: they communicate, begin a gradient, or were fused from others.
-NO_PRODUCTS = re.compile(r".*(nccl|c10d::|record_param_comms|triton_(poi|red|per)|AccumulateGrad|autograd::engine::).*|\w+Backward\d+",
-                         re.DOTALL)
+NO_PRODUCTS = re.compile(r".*(nccl|c10d::|record_param_comms|triton_(poi|red|per)|AccumulateGrad|autograd::engine::).*|"
+                         r"\w+Backward\d+", re.DOTALL)
 
 
 class Traced(NamedTuple):
@@ -67,17 +71,17 @@ def is_known(name: str) -> bool:
 
 
 def arguments(dims: Sequence[Any], size: float, values: Sequence[Any]) -> List[Any]:
-    """Shapes, lists of them, and values: "[2, 2]", "True", "3"; None for another text. Raises ValueError for an extent that is
-    none."""
+    """Shapes, lists of them, and values: "[2, 2]", "True", "3"; None for another text. Raises ValueError for an extent
+    that is none."""
     def shape(extents: Any) -> Shape:
         if not isinstance(extents, list) or any(not isinstance(one, int) or not 0 <= one <= LARGEST for one in extents):
             raise ValueError
         return Shape(extents, size)
 
     given: List[Any] = [None] * max(len(dims), len(values))
-    for place in range(len(values)):
+    for place, value in enumerate(values):
         try:
-            given[place] = json.loads(str(values[place]).lower()) if not dims[place:place + 1] or not dims[place] else None
+            given[place] = None if any(dims[place:place + 1]) else json.loads(str(value).lower())
         except ValueError:
             pass
     for place, one in enumerate(dims):
@@ -92,7 +96,8 @@ def convolution_output(x: Shape, w: Shape, *more: Any) -> Shape:
     """more: arguments of a convolution from its strides on."""
     transposed, groups = more[3], more[5]
     sides = ([*one] * (1 if len(one) > 1 else x.dim() - 2) for one in (*more[:3], more[4] or [0]))
-    sizes = [(extent - 1) * s - 2 * p + d * (k - 1) + r + 1 if transposed else (extent + 2 * p - d * (k - 1) - 1) // s + 1
+    sizes = [(extent - 1) * s - 2 * p + d * (k - 1) + r + 1 if transposed else (extent + 2 * p - d * (k - 1) - 1) // s
+             + 1
              for extent, k, s, p, d, r in zip(x.shape[2:], w.shape[2:], *sides)]
     if any(not 0 <= size <= MOST_TOKENS for size in sizes):
         raise ValueError
@@ -101,7 +106,8 @@ def convolution_output(x: Shape, w: Shape, *more: Any) -> Shape:
 
 def pool_output(x: Shape, window: Sequence[int], stride: Any = None, padding: Any = None, *_: Any) -> Shape:
     sides = [[*one] * (1 if len(one) > 1 else 2) for one in (window, stride or window, padding or [0])]
-    return Shape((*x.shape[:-2], *((extent + 2 * p - k) // s + 1 for extent, k, s, p in zip(x.shape[-2:], *sides))), x.size)
+    return Shape((*x.shape[:-2], *((extent + 2 * p - k) // s + 1 for extent, k, s, p in zip(x.shape[-2:], *sides))),
+                 x.size)
 
 
 def product(name: str, given: List[Any]) -> Optional[Work]:
@@ -141,7 +147,8 @@ def counted(name: str, given: List[Any], has_values: bool) -> Optional[Work]:
         return product(name, given)
     if name in AVERAGES:
         shapes = work.tensors_in(given[:2])
-        return work.elementwise(float(max(one.numel() for one in given[:2] if isinstance(one, Shape))), work.moved(shapes))
+        return work.elementwise(float(max(one.numel() for one in given[:2] if isinstance(one, Shape))),
+                                work.moved(shapes))
     if name in CONVOLUTIONS:
         name, given = "convolution", [*given[:6], False, [0], *given[6:7]]
     name, out = SAME.get(name, name), None
@@ -158,8 +165,8 @@ def counted(name: str, given: List[Any], has_values: bool) -> Optional[Work]:
 
 
 def work_of(name: str, dims: Sequence[Any], types: Sequence[Any], values: Sequence[Any]) -> Optional[Traced]:
-    """The work of an operator "aten::mm" by the extents, types and values of its inputs. None if it has no formula, or they do
-    not tell."""
+    """The work of an operator "aten::mm" by the extents, types and values of its inputs. None if it has no formula, or
+    they do not tell."""
     if not has_formula(name):
         return None
     own, (precision, size) = short(name), TYPES.get(str(types[0]).replace("c10::", "") if types else "", ("", 4))
@@ -167,6 +174,7 @@ def work_of(name: str, dims: Sequence[Any], types: Sequence[Any], values: Sequen
         done = counted(own, arguments(dims, size, values), bool(values))
     except (ValueError, TypeError, AttributeError, IndexError, ZeroDivisionError, OverflowError, KeyError):
         return None
-    if done is None or not 0 <= min(done.flops, done.compulsory, done.no_reuse) <= max(done.flops, done.no_reuse) < 1e30:
+    amounts = (done.flops, done.compulsory, done.no_reuse) if done else (-1.0,)
+    if done is None or not 0 <= min(amounts) <= max(amounts) < 1e30:
         return None
     return Traced(done, next(kind for part, kind in KINDS.items() if part in own), precision)

@@ -35,7 +35,8 @@ def axes_in(given: Given, lists: Sequence[Any]) -> Any:
 
 def reshaped(given: Given, x: Any, to: Any = None) -> Any:
     extents = [int(extent) for extent in (given["shape"] if to is None else to)]
-    return x.reshape([x.shape[k] if extent == 0 and not given.get("allowzero") else extent for k, extent in enumerate(extents)])
+    return x.reshape([x.shape[k] if extent == 0 and not given.get("allowzero") else extent
+                      for k, extent in enumerate(extents)])
 
 
 def clipped(given: Given, x: Any, low: Any = None, high: Any = None) -> Any:
@@ -48,9 +49,11 @@ def reduced(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 OF_LISTS: Dict[str, Callable[..., Any]] = {
-    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": divided, "Neg": np.negative, "Abs": np.abs, "Sqrt": np.sqrt,
+    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": divided, "Neg": np.negative, "Abs": np.abs,
+    "Sqrt": np.sqrt,
     "Floor": np.floor, "Ceil": np.ceil, "Round": np.round, "Equal": np.equal, "Greater": np.greater, "Less": np.less,
-    "Sign": np.sign, "GreaterOrEqual": np.greater_equal, "LessOrEqual": np.less_equal, "And": np.logical_and, "Or": np.logical_or,
+    "Sign": np.sign, "GreaterOrEqual": np.greater_equal, "LessOrEqual": np.less_equal, "And": np.logical_and,
+    "Or": np.logical_or,
     "Xor": np.logical_xor, "Not": np.logical_not, "Where": np.where, "Identity": lambda x: x, "Pow": np.power,
     "NonZero": lambda x: np.array(np.nonzero(x)), "Max": lambda *lists: np.max(np.broadcast_arrays(*lists), axis=0),
     "Min": lambda *lists: np.min(np.broadcast_arrays(*lists), axis=0), "Tile": np.tile,
@@ -65,9 +68,12 @@ WITH_ATTRIBUTES: Dict[str, Callable[..., Any]] = {
     "Squeeze": lambda given, x, *lists: np.squeeze(x, axes_in(given, lists)),
     "Unsqueeze": lambda given, x, *lists: np.expand_dims(x, axes_in(given, lists)),
     "Flatten": lambda given, x: x.reshape(int(np.prod(x.shape[:given.get("axis", 1)])), -1),
-    "Transpose": lambda given, x: np.transpose(x, given.get("perm")), "CumSum": lambda given, x, axis: np.cumsum(x, int(axis)),
-    "ConstantOfShape": lambda given, to: np.full([int(n) for n in to], *given.get("value", np.zeros(1, np.float32)).ravel()),
-    "ReduceProd": reduced(np.prod), "ReduceSum": reduced(np.sum), "ReduceMax": reduced(np.max), "ReduceMin": reduced(np.min)
+    "Transpose": lambda given, x: np.transpose(x, given.get("perm")),
+    "CumSum": lambda given, x, axis: np.cumsum(x, int(axis)),
+    "ConstantOfShape": lambda given, to: np.full([int(n) for n in to],
+                                                 *given.get("value", np.zeros(1, np.float32)).ravel()),
+    "ReduceProd": reduced(np.prod), "ReduceSum": reduced(np.sum), "ReduceMax": reduced(np.max),
+    "ReduceMin": reduced(np.min)
 }
 
 
@@ -85,7 +91,8 @@ def numbers_of(operation: str, given: Given, inputs: Sequence[Optional[Value]], 
     lists = [None if one is None else one.numbers for one in inputs]
     try:
         with np.errstate(all="ignore"):
-            made = np.asarray(OF_LISTS[operation](*lists) if operation in OF_LISTS else WITH_ATTRIBUTES[operation](given, *lists))
+            made = np.asarray(OF_LISTS[operation](*lists) if operation in OF_LISTS
+                              else WITH_ATTRIBUTES[operation](given, *lists))
     except (ArithmeticError, IndexError, KeyError, TypeError, ValueError):
         return None
     return made if not result.is_known or made.shape == result.shape else None

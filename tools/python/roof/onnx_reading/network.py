@@ -104,7 +104,8 @@ def counted(model: Any, extents: Extents, float_bytes: float) -> Tuple[Walk, flo
     return walk, moved, first.shape[axis] if first.axes else 1
 
 
-def read(path: Union[str, Path], batch: int = 1, sizes: Optional[Dict[str, int]] = None, float_bytes: float = 4) -> Network:
+def read(path: Union[str, Path], batch: int = 1, sizes: Optional[Dict[str, int]] = None,
+         float_bytes: float = 4) -> Network:
     """The operators of a file over `batch` inputs.
 
     sizes: numbers of open axes, and of inputs that are one integer, by their names.
@@ -164,6 +165,6 @@ def estimated(path: Union[str, Path], batch: int, sizes: Dict[str, int], precisi
     if precision not in SIZES:
         raise InputError(f"unknown precision '{precision}'; legal values: {', '.join(SIZES)}")
     network = read(path, batch, sizes, SIZES[precision])
-    point = {"model": network.name, "batch": str(batch), "precision": precision, "optimizer": optimizer or "sgd", "tokens": "",
-             "phase": phase}
+    point = {"model": network.name, "batch": str(batch), "precision": precision, "optimizer": optimizer or "sgd",
+             "tokens": "", "phase": phase}
     return Estimated(point, counts_of(network, phase == "train"), ["by the file's operators, each as it stands"], [])

@@ -9,20 +9,23 @@ from roof.onnx_reading.values import FLOATS, Given, Unknown, Value, known_bytes
 from roof.work import Work
 
 VIEWS = set("Flatten Identity Optional OptionalGetElement ReorderInput ReorderOutput Reshape Squeeze Unsqueeze".split())
-MOVES = set("""BitCast Cast CastLike CenterCropPad Col2Im Compress Concat ConstantOfShape DepthToSpace Expand EyeLike Gather
-    GatherBlockQuantized GatherElements GatherND GridSample NonZero OneHot Pad QLinearConcat RandomNormal RandomUniform Range
-    Resize ReverseSequence Scatter ScatterElements ScatterND Shape Size Slice SpaceToDepth Split Tile Transpose Trilu Unique
-    Upsample Where""".split())
+MOVES = set("""BitCast Cast CastLike CenterCropPad Col2Im Compress Concat ConstantOfShape DepthToSpace Expand EyeLike
+    Gather GatherBlockQuantized GatherElements GatherND GridSample NonZero OneHot Pad QLinearConcat RandomNormal
+    RandomUniform Range Resize ReverseSequence Scatter ScatterElements ScatterND Shape Size Slice SpaceToDepth Split
+    Tile Transpose Trilu Unique Upsample Where""".split())
 #: One FLOP for each value: of the shape of the first input; and of a shape that follows from several.
 LIKE_FIRST = set("""Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BiasGelu BitwiseNot Ceil Celu Clip Cos Cosh CumSum
-    DequantizeLinear Dropout Elu Erf Exp FastGelu Floor Gelu HardSigmoid HardSwish Hardmax IsInf IsNaN LeakyRelu Log Mish Neg
-    Not QLinearLeakyRelu QLinearSigmoid QuantizeLinear QuickGelu RandomNormalLike RandomUniformLike Reciprocal Relu
-    RotaryEmbedding Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu""".split())
-JOINED = set("""Add And BiasAdd BiasSplitGelu BitShift BitwiseAnd BitwiseOr BitwiseXor Div DynamicQuantizeLinear Equal Greater
-    GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or PRelu Pow QLinearAdd QLinearMul Sub Sum Xor""".split())
-NORMS = set("""BatchNormalization BiasSoftmax EmbedLayerNormalization GroupNorm GroupNormalization InstanceNormalization LRN
-    LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization QLinearSoftmax RMSNormalization
-    SimplifiedLayerNormalization SkipGroupNorm SkipLayerNormalization SkipSimplifiedLayerNormalization Softmax""".split())
+    DequantizeLinear Dropout Elu Erf Exp FastGelu Floor Gelu HardSigmoid HardSwish Hardmax IsInf IsNaN LeakyRelu Log
+    Mish Neg Not QLinearLeakyRelu QLinearSigmoid QuantizeLinear QuickGelu RandomNormalLike RandomUniformLike Reciprocal
+    Relu RotaryEmbedding Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh
+    ThresholdedRelu""".split())
+JOINED = set("""Add And BiasAdd BiasSplitGelu BitShift BitwiseAnd BitwiseOr BitwiseXor Div DynamicQuantizeLinear Equal
+    Greater GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or PRelu Pow QLinearAdd QLinearMul Sub Sum
+    Xor""".split())
+NORMS = set("""BatchNormalization BiasSoftmax EmbedLayerNormalization GroupNorm GroupNormalization InstanceNormalization
+    LRN LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization QLinearSoftmax RMSNormalization
+    SimplifiedLayerNormalization SkipGroupNorm SkipLayerNormalization SkipSimplifiedLayerNormalization
+    Softmax""".split())
 #: One for each value that is added up or compared.
 REDUCTIONS = {"Reduce" + one for one in "L1 L2 LogSum LogSumExp Max Mean Min Prod Sum SumSquare".split()}
 SUMS = REDUCTIONS | set("""ArgMax ArgMin AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool LpPool MaxPool
@@ -32,14 +35,16 @@ MATRIX_PRODUCTS = set("""DynamicQuantizeMatMul FusedGemm FusedMatMul Gemm GemmFa
     MatMulIntegerToFloat QGemm QLinearMatMul""".split())
 PACKED = {"MatMulNBits", "MatMulBnb4", "MatMulFpQ4"}  #: their second input holds K x N weights
 RECURRENT = {"GRU", "LSTM", "RNN", "DynamicQuantizeLSTM"}
-PROJECTED = {"com.microsoft.Attention", "QAttention"}  #: attention that multiplies by weights of queries, keys and values first
+#: attention that multiplies by weights of queries, keys and values first
+PROJECTED = {"com.microsoft.Attention", "QAttention"}
 ATTENTION = {"Attention", "MultiHeadAttention", "GroupQueryAttention"} | PROJECTED
 EXPERTS = {"MoE", "QMoE"}
 PRODUCTS = CONVOLUTIONS | MATRIX_PRODUCTS | PACKED | RECURRENT | ATTENTION | EXPERTS | {"Einsum"}
 KNOWN = VIEWS | MOVES | LIKE_FIRST | JOINED | NORMS | SUMS | PRODUCTS
 #: Names of PyTorch where they are not those in small letters.
 AS_PYTORCH = {"Swish": "silu", "QuickGelu": "silu", "QLinearSigmoid": "sigmoid", "BiasGelu": "gelu"}
-LINEAR = set("Add Sub Neg Sum Mean ReduceSum ReduceMean AveragePool GlobalAveragePool".split())  #: gradients need no input
+#: gradients need no input
+LINEAR = set("Add Sub Neg Sum Mean ReduceSum ReduceMean AveragePool GlobalAveragePool".split())
 #: The inputs that are data: factors, weights, biases. Others are scales, zero points, lengths. Without an entry: all.
 DATA_INPUTS: Dict[str, Sequence[int]] = {
     "QLinearConv": (0, 3, 8), "QLinearMatMul": (0, 3), "ConvInteger": (0, 1), "MatMulInteger": (0, 1),
@@ -173,13 +178,16 @@ def trained(constants: Iterable[Value]) -> List[Value]:
     return [replace(one, size=max(4.0, one.size) if one.type in FLOATS else one.size) for one in constants]
 
 
-def count(into: Operator, operation: str, given: Given, data: Sequence[Optional[Value]], results: Sequence[Value]) -> None:
-    """Sets the work. data: the inputs by COUNTED_INPUTS. Raises Unknown where FLOPs follow from an extent that is not known."""
+def count(into: Operator, operation: str, given: Given, data: Sequence[Optional[Value]],
+          results: Sequence[Value]) -> None:
+    """Sets the work. data: the inputs by COUNTED_INPUTS. Raises Unknown where FLOPs follow from an extent that is not
+    known."""
     is_product = into.is_product = operation in PRODUCTS
     present = [one for one in data if one is not None and (one.is_data or is_product and one.is_constant)]
     xs, constants = [one for one in present if not one.is_constant], [one for one in present if one.is_constant]
     out = results[0]
-    written = [one for one in (results if operation in RECURRENT or operation == "Split" else results[:1]) if one.is_data]
+    written = [one for one in (results if operation in RECURRENT or operation == "Split" else results[:1])
+               if one.is_data]
     gathers = operation.startswith("Gather") and data[0] in constants
     if operation.startswith("Gather") or operation in ("Slice", "Split"):  # what they write is all that they read
         xs = [] if gathers else written

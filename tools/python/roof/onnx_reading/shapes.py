@@ -13,7 +13,8 @@ from roof.onnx_reading.values import INT32, Given, Refused, Shape, Unknown, Valu
 Inputs = Sequence[Optional[Value]]
 Found = List[Tuple[int, Shape]]  #: type and shape of each result; (0, None) where nobody knows
 MOST_OF_A_WINDOW = 1 << 16
-SAME_SHAPE = LIKE_FIRST | NORMS | {"Cast", "CastLike", "ReverseSequence", "ScatterElements", "ScatterND", "Trilu", "MoE", "QMoE"}
+SAME_SHAPE = LIKE_FIRST | NORMS | {"Cast", "CastLike", "ReverseSequence", "ScatterElements", "ScatterND", "Trilu",
+                                   "MoE", "QMoE"}
 #: Operators with the shapes of another.
 AS = {one: like for like, words in {
     "Conv": "FusedConv QLinearConv ConvInteger DeformConv", "Gemm": "FusedGemm QGemm",
@@ -172,8 +173,10 @@ class Shapes:
             made.attribute.extend(a for a in node.attribute if a.name in ("axis", "transA", "transB"))
             node, inputs, versions = made, data, {"": 13}
         listed = [one is not None and one.numbers is not None and one.numbers.size <= 1024 for one in inputs]
-        key = (node.op_type, node.domain, tuple(map(bool, node.output)), tuple(a.SerializeToString() for a in node.attribute),
-               tuple(one and (one.shape, one.type, one.numbers.tobytes() if has else None) for one, has in zip(inputs, listed)))
+        key = (node.op_type, node.domain, tuple(map(bool, node.output)),
+               tuple(a.SerializeToString() for a in node.attribute),
+               tuple(one and (one.shape, one.type, one.numbers.tobytes() if has else None)
+                     for one, has in zip(inputs, listed)))
         if key not in self._asked:
             self._asked[key] = ask(node, inputs, listed, versions)
         return self._asked[key]

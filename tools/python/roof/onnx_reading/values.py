@@ -1,5 +1,5 @@
-"""What an ONNX graph has: values with their extents, their type and, of a short list, the numbers from which shapes are computed;
-nodes with what they read and their attributes."""
+"""What an ONNX graph has: values with their extents, their type and, of a short list, the numbers from which shapes are
+computed; nodes with what they read and their attributes."""
 
 import math
 from dataclasses import dataclass, replace
@@ -16,8 +16,8 @@ INT32, INT64, BOOL = 6, 7, 9  #: of TensorProto.DataType
 FLOATS = (1, 10, 11, 16)  #: fp32, fp16, fp64, bf16
 NARROW = (2, 3, *range(17, 27))  #: 8-bit integers, fp8, and 4 and 2 bits
 #: Bytes of an element, by the numbers of TensorProto.DataType.
-BYTES = {1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 8: 0, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16, 16: 2, 17: 1, 18: 1,
-         19: 1, 20: 1, 21: 0.5, 22: 0.5, 23: 0.5, 24: 1, 25: 0.25, 26: 0.25}
+BYTES = {1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 8: 0, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16, 16: 2, 17: 1,
+         18: 1, 19: 1, 20: 1, 21: 0.5, 22: 0.5, 23: 0.5, 24: 1, 25: 0.25, 26: 0.25}
 COUNTS = ("K", "N", "group", "hidden_size", "kv_num_heads", "num_heads", "q_num_heads")  #: attributes above 0
 
 
@@ -106,7 +106,8 @@ def versions_of(model: Any) -> Dict[str, int]:
 def ends_itself(body: Any) -> bool:
     """Whether a loop's body computes the condition on which it goes on, and does not pass on the one that it gets."""
     name = body.output[0].name if body.output else ""
-    passed_on = {one.output[0]: one.input[0] for one in body.node if one.op_type == "Identity" and one.input and one.output}
+    passed_on = {one.output[0]: one.input[0] for one in body.node if one.op_type == "Identity" and one.input
+                 and one.output}
     for _ in body.node:
         name = passed_on.get(name, name)
     return any(name in one.output for one in body.node)

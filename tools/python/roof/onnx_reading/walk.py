@@ -9,7 +9,8 @@ from onnx import helper, numpy_helper
 
 from roof.errors import InputError
 from roof.onnx_reading.folding import MOST_NUMBERS, TYPES, numbers_of
-from roof.onnx_reading.operators import COUNTED_INPUTS, KNOWN, MOVES, PACKED, PRODUCTS, RECURRENT, VIEWS, Operator, count
+from roof.onnx_reading.operators import (COUNTED_INPUTS, KNOWN, MOVES, PACKED, PRODUCTS, RECURRENT, VIEWS, Operator,
+                                         count)
 from roof.onnx_reading.shapes import Shapes, shape_in
 from roof.onnx_reading.values import (BOOL, BYTES, FLOATS, INT32, INT64, NARROW, Given, Refused, Shape, Unknown, Value,
                                       attributes_of, ends_itself, needed, text, versions_of, with_attributes)
@@ -27,7 +28,8 @@ ITERATIONS = "the number of its iterations is unknown"
 class Walk:
     """extent: the number of a dimension of the file; float_bytes: of a float in the precision that is asked for."""
 
-    def __init__(self, functions: Dict[Tuple[str, str], Any], extent: Callable[[Any], Optional[int]], float_bytes: float) -> None:
+    def __init__(self, functions: Dict[Tuple[str, str], Any], extent: Callable[[Any], Optional[int]],
+                 float_bytes: float) -> None:
         self.operators: List[Operator] = []
         self.parameters, self.stored = 0, 0.0  #: values, and their bytes
         self.batch_axis: Any = 0  #: of the first input, as a recurrent layer reads it
@@ -39,7 +41,8 @@ class Walk:
     def value(self, shape: Shape, type_of: Any, **more: Any) -> Value:
         type_of = type_of if isinstance(type_of, int) else 0
         size = self._float_bytes if type_of in (0, *FLOATS) else float(BYTES.get(type_of, 4))
-        return Value(shape, type_of, size, is_data=type_of not in BYTES or type_of in (14, 15, *FLOATS, *NARROW), **more)
+        return Value(shape, type_of, size, is_data=type_of not in BYTES or type_of in (14, 15, *FLOATS, *NARROW),
+                     **more)
 
     def initializers(self, graph: Any) -> Dict[str, Value]:
         made = {one.name: self._constant(one, one.name) for one in graph.initializer}
@@ -166,8 +169,9 @@ class Walk:
         trains = not is_constant and any(one.is_constant and one.is_data and one.is_known and one.numel() > 1
                                          for one in data if one is not None)
         first = next((one for one in present if one.axes), Value())
+        trains = trains or any(one.needs_gradient for one in present)
         for result in results:
-            result.is_constant, result.needs_gradient = is_constant, trains or any(one.needs_gradient for one in present)
+            result.is_constant, result.needs_gradient = is_constant, trains
             result.origin = source.origin if is_constant else ""
             if is_constant and operation == "DequantizeLinear":  # is moved as it is stored
                 result.size, result.stored = source.size, source.stored
@@ -212,7 +216,8 @@ class Walk:
         self.operators.append(made)
 
     # ------------------------------------------------------------------------------------------------ graphs within
-    def _body(self, graph: Any, inputs: Inputs, scope: Scope, versions: Versions, prefix: str) -> Tuple[List[Value], List[Operator]]:
+    def _body(self, graph: Any, inputs: Inputs, scope: Scope, versions: Versions, prefix: str) -> Tuple[List[Value],
+                                                                                                        List[Operator]]:
         """The outputs and the operators of a body that is walked once."""
         before, self.operators = self.operators, []
         inner: Scope = ChainMap(self.initializers(graph), scope)
@@ -221,7 +226,8 @@ class Walk:
         walked, self.operators = self.operators, before
         return outputs, walked
 
-    def _if(self, made: Operator, _: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], body: Any) -> List[Value]:
+    def _if(self, made: Operator, _: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]],
+            body: Any) -> List[Value]:
         runs = inputs[0].number() if inputs and inputs[0] else None
         names = ["then_branch", "else_branch"] if runs is None else ["then_branch" if runs else "else_branch"]
         if not all(name in graphs for name in names):
@@ -235,7 +241,8 @@ class Walk:
         self.operators += chosen
         return outputs if len(walked) == 1 else [one.agreed(other) for one, other in zip(walked[0][0], walked[1][0])]
 
-    def _loop(self, made: Operator, _: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], body: Any) -> List[Value]:
+    def _loop(self, made: Operator, _: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]],
+              body: Any) -> List[Value]:
         if "body" not in graphs or len(inputs) < 2:
             raise Refused("has no body")
         limit, begin, states = inputs[0], inputs[1], [one or Value() for one in inputs[2:]]
@@ -274,10 +281,12 @@ class Walk:
                 break
         self.operators += total.values()
         length, scans = None if made.unknown else done, outputs[1 + len(after):]
-        scanned = [one if one.shape is None else replace(one, shape=(length, *one.shape), numbers=None) for one in scans]
+        scanned = [one if one.shape is None else replace(one, shape=(length, *one.shape), numbers=None)
+                   for one in scans]
         return [replace(one, is_constant=False) for one in [*states, *scanned]]
 
-    def _scan(self, made: Operator, node: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], body: Any) -> List[Value]:
+    def _scan(self, made: Operator, node: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]],
+              body: Any) -> List[Value]:
         given, present = attributes_of(node), [one or Value() for one in inputs]
         number = given.get("num_scan_inputs", 0)
         if "body" not in graphs or not 1 <= number <= len(present):
