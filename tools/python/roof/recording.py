@@ -3,6 +3,7 @@
 import os
 import time
 import warnings
+from collections import namedtuple
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -16,6 +17,7 @@ from roof.host import throttling_between, use_between
 from roof.machine import describe
 from roof.recorder import COMPILED, Recorder
 from roof.steps import BEFORE_OPTIMIZER, LOSS, OPTIMIZER, PHASES, Key, Step
+from roof.texts import how_many
 from roof.work import Work
 
 DESCRIPTION = ("Training steps of a PyTorch model, recorded by hooks. FLOPs are those of contractions, forward and "
@@ -81,15 +83,8 @@ def clock_for(model: Any) -> Tuple[Any, str]:
     return CudaClock(torch.cuda, parameter.device), f"gpu:{parameter.device.index or 0}"
 
 
-@dataclass
-class Named:
-    """What the caller says about a recording; None: as the model says."""
-
-    name: Optional[str] = None
-    batch: Optional[int] = None
-    precision: Optional[str] = None
-    machine: Optional[str] = None
-    replace: bool = False
+#: What the caller says about a recording; None: as the model says.
+Named = namedtuple("Named", "name batch precision machine replace")
 
 
 @contextmanager
@@ -184,6 +179,8 @@ def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any],
 def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: str, named: Named, *,
            left_over: int = 0, losses: Optional[List[float]] = None, remarks: List[str]) -> None:
     """Leaves out the counted steps, and writes the folder."""
+    import torch
+
     if not steps:
         raise RuntimeError("no training step of the model was recorded: the block must run its forward pass, and not "
                            "within a function that was compiled: record torch.compile(model)")
@@ -193,19 +190,12 @@ def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: 
         remarks.append("the step that was timed was also counted or compiled, which slows it: record "
                        f"{len(steps) + 1} steps or more")
     if left_over:
-        remarks.append(f"left out: {left_over} forward pass{'' if left_over == 1 else 'es'} after the last update")
+        remarks.append(f"left out: {how_many(left_over, 'forward pass', 'forward passes')} after the last update")
     remarks.append(f"start-up {recording.start_up:.6g} s before the first step")
     rank, ranks = results.rank_of_environment()
     recording.remarks = remarks + recorder.remarks + ([f"rank {rank} of {ranks}"] if ranks > 1 else [])
     if recorder.host:
         recording.remarks += throttling_between(*recorder.host)
-    write(recording, recorder, steps, device, named, losses)
-
-
-def write(recording: Recording, recorder: Recorder, steps: List[Step], device: str, named: Named,
-          losses: Optional[List[float]]) -> None:
-    import torch
-
     own = getattr(recorder.model, COMPILED, recorder.model)
     point = {"model": named.name or own.__class__.__name__, "batch": str(named.batch or recorder.batch or ""),
              "precision": named.precision or recorder.precision or "",

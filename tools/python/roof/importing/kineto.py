@@ -11,7 +11,7 @@ from roof.importing import Call, Copy, Counter, Imported, Kernel, Memory, Range,
 from roof.importing.events import Document
 from roof.importing.files import Source
 from roof.importing.operators import Operators, Span, processor_row, set_work
-from roof.importing.timeline import MISSING, Process, kind_in, memory_in, rows_of, timed
+from roof.importing.timeline import MISSING, Process, gpu, kind_in, memory_in, number, rows_of, timed
 from roof.importing.traced import Traced, has_formula, work_of
 from roof.texts import how_many, printable
 from roof.work import Work
@@ -56,12 +56,6 @@ def nanoseconds(value: Any) -> Optional[int]:
         return None
 
 
-def number(value: Any) -> Optional[int]:
-    if type(value) is str and value.isdecimal() and len(value) < 21:
-        value = int(value)
-    return value if type(value) is int and 0 <= value < 2**64 else None
-
-
 def real(value: Any) -> Optional[float]:
     try:
         found = float(value)
@@ -72,10 +66,6 @@ def real(value: Any) -> Optional[float]:
 
 def extent(value: Any) -> Optional[str]:
     return "x".join(map(str, value)) if type(value) is list else None
-
-
-def gpu(value: Any) -> str:
-    return f"gpu:{number(value) or 0}"
 
 
 class Trace:

@@ -6,12 +6,12 @@ import time
 from collections import Counter as Tally
 from collections import defaultdict
 from contextlib import closing
-from typing import Any, Dict, Iterator, Optional
+from typing import Any, Dict, Iterator
 
 from roof.errors import InputError
 from roof.importing import Call, Copy, Imported, Kernel, Memory, Range, Wait
 from roof.importing.files import SQLITE, Source
-from roof.importing.timeline import Process, memory_in, rows_of, timed
+from roof.importing.timeline import Process, gpu, memory_in, number, rows_of, timed
 from roof.texts import how_many
 
 LATEST = 4 * 10**18  #: nanoseconds since 1970
@@ -35,14 +35,6 @@ OTHERS = ((f"{CUPTI}CONCURRENT_KERNEL", "nvprof", "profile with `nsys profile --
 
 def reads(head: str) -> bool:
     return head.startswith(SQLITE)
-
-
-def whole(value: Any) -> Optional[int]:
-    return value if isinstance(value, int) and 0 <= value < 2**64 else None
-
-
-def gpu(number: Any) -> str:
-    return f"gpu:{whole(number) or 0}"
 
 
 def is_time(start: Any, end: Any) -> bool:
@@ -70,7 +62,7 @@ class Export:
         if "stringids" not in self.tables and not any(name.startswith(CUPTI.lower()) for name in self.tables):
             raise InputError(f"{self.name}: this database is no export of Nsight Systems")
         labels = self.pairs("ENUM_CUDA_MEM_KIND", "label") or MEMORIES
-        self.memories = {number: memory_in(label) for number, label in labels.items()}
+        self.memories = {kind: memory_in(label) for kind, label in labels.items()}
         self.read_host()
         self.read_device()
 
@@ -87,18 +79,18 @@ class Export:
                 raise InputError(f"{self.name}: table {table}: it has no column '{column}'")
         wanted = f"{required} {columns}".split()
         chosen = ", ".join(f'"{column}"' if column in there else "NULL" for column in wanted)
-        for number, row in enumerate(self.base.execute(f'SELECT {chosen} FROM "{name}"')):
-            if 2 * number > self.largest:  # a record takes two bytes or more
+        for count, row in enumerate(self.base.execute(f'SELECT {chosen} FROM "{name}"')):
+            if 2 * count > self.largest:  # a record takes two bytes or more
                 raise InputError(f"{self.name}: table {table}: it gives more rows than the file can hold")
             yield dict(zip(wanted, row))
 
     def pairs(self, table: str, column: str) -> Dict[Any, str]:
         return {one["id"]: str(one[column]) for one in self.select(table, f"id {column}")}
 
-    def text(self, number: Any) -> str:
-        if number is not None and number not in self.strings:
-            raise InputError(f"{self.name}: StringIds has no string {number}")
-        return self.strings.get(number, "")
+    def text(self, place: Any) -> str:
+        if place is not None and place not in self.strings:
+            raise InputError(f"{self.name}: StringIds has no string {place}")
+        return self.strings.get(place, "")
 
     def timed(self, table: str, required: str, columns: str) -> Iterator[Dict[str, Any]]:
         """Records with their start and duration: None and 0 where CUPTI could not collect the times. Those whose times
@@ -115,7 +107,7 @@ class Export:
 
     def of(self, identity: Any) -> Process:
         """The process of a thread or process; the only one there is where the export does not tell."""
-        key = whole(identity)
+        key = number(identity)
         if key is None and self.processes:
             return next(iter(self.processes.values()))
         return self.processes[(key or 0) >> 24]
@@ -125,44 +117,44 @@ class Export:
             text = self.text(one["nameId"])
             if one["start"] is not None:
                 self.of(one["globalTid"]).calls.append(
-                    Call(thread=whole(one["globalTid"]), correlation=whole(one["correlationId"]), name=text,
+                    Call(thread=number(one["globalTid"]), correlation=number(one["correlationId"]), name=text,
                          start=one["start"],
                          duration=one["duration"], domain="runtime" if text.startswith("cuda") else "driver"))
         for one in self.select("NVTX_EVENTS", "start end", "text textId globalTid"):
             if is_time(one["start"], one["end"]) and one["start"]:  # marks and names of threads have no end
                 name = str(one["text"]) if one["text"] is not None else self.text(one["textId"])
                 name = name.split(", op_id = ")[0].split(", seq = ")[0]  # PyTorch's emit_nvtx numbers each call
-                self.of(one["globalTid"]).ranges.append(Range(thread=whole(one["globalTid"]), name=name,
+                self.of(one["globalTid"]).ranges.append(Range(thread=number(one["globalTid"]), name=name,
                                                               start=one["start"], duration=one["end"] - one["start"]))
 
     def read_device(self) -> None:
         for table, (kind, required, columns) in DEVICE.items():
             for one in self.timed(table, required, f"deviceId streamId correlationId globalPid {columns}"):
-                record = kind(device=gpu(one["deviceId"]), stream=whole(one["streamId"]), start=one["start"],
-                              correlation=whole(one["correlationId"]), duration=one["duration"])
+                record = kind(device=gpu(one["deviceId"]), stream=number(one["streamId"]), start=one["start"],
+                              correlation=number(one["correlationId"]), duration=one["duration"])
                 if table == "KERNEL":
-                    shared = [whole(one[f"{part}SharedMemory"]) for part in ("static", "dynamic")]
+                    shared = [number(one[f"{part}SharedMemory"]) for part in ("static", "dynamic")]
                     record.name = self.text(one["shortName"] if one["demangledName"] is None else one["demangledName"])
                     record.grid, record.block = (
                         None if one[f"{of}X"] is None else "x".join(str(one[of + axis]) for axis in "XYZ")
                         for of in ("grid", "block"))
-                    record.registers, record.graph_node = whole(one["registersPerThread"]), whole(one["graphNodeId"])
+                    record.registers, record.graph_node = number(one["registersPerThread"]), number(one["graphNodeId"])
                     record.shared_bytes = None if None in shared else sum(shared)
                 elif table == "GRAPH_TRACE":
                     record.name = f"CUDA graph {one['graphId']}"
                 elif table == "SYNCHRONIZATION":
                     record.kind = WAITS.get(one["syncType"])
                 else:
-                    record.kind, record.bytes = "memset", whole(one["bytes"])
+                    record.kind, record.bytes = "memset", number(one["bytes"])
                 if table == "MEMCPY":
-                    number = one["copyKind"]
-                    if not isinstance(number, int) or not 0 <= number < len(COPIES):
-                        raise InputError(f"{self.name}: copyKind {number} is unknown")
+                    copies = one["copyKind"]
+                    if not isinstance(copies, int) or not 0 <= copies < len(COPIES):
+                        raise InputError(f"{self.name}: copyKind {copies} is unknown")
                     ends = [self.memories.get(one[end]) for end in ("srcKind", "dstKind")]
                     record.source, record.destination = ends
                     letters = ("H" if end in ("pageable", "pinned") else "D" for end in ends)
                     # A copy of an unknown kind is named by the memories that it joins.
-                    record.kind = COPIES[number] or "2".join(letters)
+                    record.kind = COPIES[copies] or "2".join(letters)
                 self.of(one["globalPid"]).device.append(record)
         operations = self.pairs("ENUM_CUDA_DEV_MEM_EVENT_OPER", "label")
         for one in self.select("CUDA_GPU_MEMORY_USAGE_EVENTS", "start memoryOperationType bytes",
@@ -171,8 +163,8 @@ class Export:
             if operation is not None:
                 self.of(one["globalPid"]).device.append(
                     Memory(device=gpu(one["deviceId"]), action="allocate" if operation.startswith("Alloc") else "free",
-                           memory=self.memories.get(one["memKind"]), address=whole(one["address"]),
-                           bytes=whole(one["bytes"]), start=whole(one["start"])))
+                           memory=self.memories.get(one["memKind"]), address=number(one["address"]),
+                           bytes=number(one["bytes"]), start=number(one["start"])))
 
 
 def read(source: Source) -> Imported:

@@ -44,6 +44,17 @@ def memory_in(label: Optional[str]) -> Optional[str]:
     return next((kind for word, kind in MEMORIES.items() if word in (label or "").lower()), None)
 
 
+def number(value: Any) -> Optional[int]:
+    """A whole number of 64 bits, or a text of one; None for all else."""
+    if type(value) is str and value.isdecimal() and len(value) < 21:
+        value = int(value)
+    return value if type(value) is int and 0 <= value < 2**64 else None
+
+
+def gpu(value: Any) -> str:
+    return f"gpu:{number(value) or 0}"
+
+
 def end_of(one: Any) -> int:
     return one.start + one.duration  # type: ignore[no-any-return]
 
