@@ -83,10 +83,10 @@ class Scale(unittest.TestCase):
 class Findings(unittest.TestCase):
     def test_in_healthy_fleets_hardly_a_node_is_slow(self):
         for nodes in (8, 50):
-            with_slow = sum(bool(nodes_with(judge(make_fleet(nodes, seed=seed)), "slow")) for seed in range(20))
-            self.assertLessEqual(with_slow, 2)
-        with_tails = sum(bool(nodes_with(judge(make_fleet(60, freedom=3, seed=seed)), "slow")) for seed in range(15))
-        self.assertLessEqual(with_tails, 3)  # without regard to the tails all fifteen have one
+            with_slow = sum(bool(nodes_with(judge(make_fleet(nodes, seed=seed)), "slow")) for seed in range(10))
+            self.assertLessEqual(with_slow, 1)
+        with_tails = sum(bool(nodes_with(judge(make_fleet(60, freedom=3, seed=seed)), "slow")) for seed in range(8))
+        self.assertLessEqual(with_tails, 2)  # without regard to the tails all eight have one
 
     def test_a_node_that_is_slower_in_one_ceiling_is_found_and_no_other(self):
         for seed in range(5):
@@ -187,13 +187,13 @@ class Findings(unittest.TestCase):
 
     def test_the_smallest_visible_difference_is_found_in_most_cases(self):
         found = 0
-        for seed in range(30):
+        for seed in range(12):
             fleet = make_fleet(60, seed=seed)
             visible = judge(fleet).groups[0].ceilings[3].visible
             self.assertTrue(0.04 < visible < 0.08)
             slow_down(fleet, 7, 3, visible)
             found += nodes_with(judge(fleet), "slow") == ["n00007"]
-        self.assertGreaterEqual(found, 25)  # 28.5 expected; fewer with a chance of 1%
+        self.assertGreaterEqual(found, 9)  # 11.4 expected; fewer with a chance of 0.2%
 
 
 class Evidence(unittest.TestCase):

@@ -101,22 +101,22 @@ class History(unittest.TestCase):
         self.assertAlmostEqual(0.9, series.shifts[0].ratio, delta=0.01)
 
     def test_a_steady_fleet_hardly_ever_drifts_with_long_tails_neither(self):
-        false = sum(bool(judge_history(make_fleet(**{**SMALL, "daily": 0.01, "seed": seed}))[0].drifts) for seed in range(20))
-        self.assertLessEqual(false, 3)
+        false = sum(bool(judge_history(make_fleet(**{**SMALL, "daily": 0.01, "seed": seed}))[0].drifts) for seed in range(10))
+        self.assertLessEqual(false, 2)
         tails = dict(nodes=40, ceilings=8, daily=0.01, daily_freedom=3, days=WEEKS)
-        false = sum(bool(judge_history(make_fleet(**tails, seed=seed))[0].drifts) for seed in range(15))
-        self.assertLessEqual(false, 2)  # without regard to the tails twelve have one
+        false = sum(bool(judge_history(make_fleet(**tails, seed=seed))[0].drifts) for seed in range(8))
+        self.assertLessEqual(false, 1)  # without regard to the tails most have one
 
     def test_the_smallest_drop_that_is_visible_is_found_in_most_cases(self):
         found = 0
-        for seed in range(20):
+        for seed in range(10):
             fleet = make_fleet(**{**SMALL, "daily": 0.01, "days": TWELVE, "seed": seed})
             visible = judge_history(fleet)[0].visible
             self.assertTrue(0.03 < visible < 0.06)
             for week in range(6, 12):
                 slow_down(fleet, 84 + week, 2, visible)
             found += [drift.node for drift in judge_history(fleet)[0].drifts] == ["n00007"]
-        self.assertGreaterEqual(found, 16)  # 19 expected; fewer with a chance of 0.3%
+        self.assertGreaterEqual(found, 7)  # 9.5 expected; fewer with a chance of 0.1%
 
     def test_a_new_revision_begins_a_new_series_unless_ten_nodes_ran_both(self):
         fleet = make_fleet(**SMALL)

@@ -1,5 +1,4 @@
-"""The commands of the program `roof` that the package has: a module each, whose main(arguments) returns the exit
-status."""
+"""The commands of `roof` that the package has: a module each, whose main(arguments) returns the exit status."""
 
 import argparse
 import importlib.util

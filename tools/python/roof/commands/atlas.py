@@ -1,5 +1,4 @@
-"""`roof atlas`: machines of many kinds side by side, from the digests that come with roof, and from one's own
-calibrations."""
+"""`roof atlas`: machines of many kinds side by side, those that come with roof and one's own calibrations."""
 
 import os
 from pathlib import Path

@@ -1,5 +1,4 @@
-"""`roof fleet`: judges the digests of many nodes, lists those to measure again, and prints scripts for the engines that
-measure them."""
+"""`roof fleet`: judges the digests of many nodes, lists those to measure again, and prints scripts that measure."""
 
 import argparse
 import gc

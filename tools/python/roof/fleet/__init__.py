@@ -1,2 +1,1 @@
-"""Many machines: which of equal nodes are slow, over digest.csv (docs/fleet.md), and the atlas of machines of many
-kinds."""
+"""Many machines: which of equal nodes are slow, over digest.csv (docs/fleet.md), and the atlas of many kinds."""

@@ -123,9 +123,10 @@ def atlas_table(devices: List[Device]) -> Table:
     titles = [f"{key} = {of}" for key, of in keys.items()]
     rates = {of: lambda d, key=key: _rate(d.roofs.get(key)) for key, of in keys.items()}
     last = "ridge, fp32 = ridge_fp32_flop_per_byte | = kind | day = time | = revision"
-    table = Table("", " | ".join(["machine | device | threads", *titles, last]), devices, **rates,
-                  device=lambda d: d.name, ridge_fp32_flop_per_byte=_ridge, kind=lambda d: d.digest.kind,
-                  revision=lambda d: d.digest.revision, time=lambda d: Cell(d.digest.time, d.digest.time[:10])).without_empty_columns()
+    rates.update(device=lambda d: d.name, ridge_fp32_flop_per_byte=_ridge, kind=lambda d: d.digest.kind,
+                 revision=lambda d: d.digest.revision, time=lambda d: Cell(d.digest.time, d.digest.time[:10]))
+    columns = " | ".join(["machine | device | threads", *titles, last])
+    table = Table("", columns, devices, **rates).without_empty_columns()
     table.expendable = ["day", "int32", "tf32", "int8", "L1", "L2"]
     table.expendable += ["device"] * (len({d.machine for d in devices}) == len(devices))
     return table
@@ -135,69 +136,53 @@ SHAPES = ('<circle class="shape" cx="{x}" cy="{y}" r="4"/>', '<path class="shape
           '<path class="shape" d="M{x} {y}m0-5l5 9h-10z"/>', '<path class="shape" d="M{x} {y}m0-5l5 5-5 5-5-5z"/>')
 
 
-class _Picture:
-    """Peaks over the bandwidth of memory, with lines of equal ridge points; both axes are logarithmic."""
+def _picture(points: List[Tuple[Device, Roof, Roof]]) -> str:
+    """SVG: peaks over the bandwidth of memory, with lines of equal ridge points; both axes are logarithmic."""
+    left, top, width, height = 90, 30, 950, 520
+    memories, peaks = ([point[k].value for point in points] for k in (1, 2))
+    (x0, x1), (y0, y1) = ((min(of) / 2, max(of) * 2) for of in (memories, peaks + memories))
 
-    LEFT, TOP, WIDTH, HEIGHT = 90, 30, 950, 520
+    def at(x: float, y: float) -> Tuple[float, float]:
+        across, up = math.log(x / x0) / math.log(x1 / x0), math.log(y / y0) / math.log(y1 / y0)
+        return left + width * across, top + height * (1 - up)
 
-    def __init__(self, points: List[Tuple[Device, Roof, Roof]]):
-        memories, peaks = ([point[k].value for point in points] for k in (1, 2))
-        (self.x0, self.x1), (self.y0, self.y1) = ((min(of) / 2, max(of) * 2) for of in (memories, peaks + memories))
-        self.parts = [f'<rect class="axis" x="{self.LEFT}" y="{self.TOP}" width="{self.WIDTH}" '
-                      f'height="{self.HEIGHT}"/>']
-        for ridge in (1, 10, 100):
-            self._ridge(ridge)
-        self._ticks()
-        named: Dict[str, Tuple[float, str]] = {}
-        for device, memory, peak in points:
-            self._mark(device, memory, peak)
-            x, y = self.at(memory.value, peak.value)
-            text = f'<text class="name" x="{x + 9:.1f}" y="{y - 7:.1f}">{html.escape(device.machine)}</text>'
-            named[device.machine] = min(named.get(device.machine, (math.inf, "")), (y, text), key=lambda one: one[0])
-        self.parts += [text for _, text in named.values()]
-        for place, key in enumerate(DRAWN):
-            x = self.LEFT + 90 * place
-            shape = SHAPES[place].format(x=x, y=14)
-            self.parts.append(f'<g class="s{place}">{shape}</g><text x="{x + 10}" y="18">{key}</text>')
-        y = self.TOP + self.HEIGHT + 42
-        self.parts.append(f'<text class="middle" x="565" y="{y}">bandwidth of DRAM (B/s)</text>'
-                          '<text class="middle" transform="rotate(-90)" x="-290" y="16">multiply-adds (FLOP/s)</text>')
-
-    def at(self, x: float, y: float) -> Tuple[float, float]:
-        across = math.log(x / self.x0) / math.log(self.x1 / self.x0)
-        up = math.log(y / self.y0) / math.log(self.y1 / self.y0)
-        return self.LEFT + self.WIDTH * across, self.TOP + self.HEIGHT * (1 - up)
-
-    def _ridge(self, ridge: float) -> None:
-        x0, x1 = max(self.x0, self.y0 / ridge), min(self.x1, self.y1 / ridge)
-        if x0 < x1:
-            (xa, ya), (xb, yb) = self.at(x0, x0 * ridge), self.at(x1, x1 * ridge)
-            self.parts.append(f'<path class="ridge" fill="none" d="M{xa:.1f} {ya:.1f}L{xb:.1f} {yb:.1f}"/><text '
-                              f'class="tick end" x="{xb - 6:.1f}" y="{yb + 14:.1f}">ridge at {ridge} FLOP/B</text>')
-
-    def _ticks(self) -> None:
-        for low, high, unit in ((self.x0, self.x1, "B/s"), (self.y0, self.y1, "FLOP/s")):
-            for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1):
-                factor = 10.0 ** (power // 3 * 3)
-                text = html.escape(f"{10.0**power / factor:g} {si(factor, unit).split(' ')[1]}")
-                (x, _), (_, y) = self.at(10.0**power, self.y0), self.at(self.x0, 10.0**power)
-                grid, tick, side = (f"M{x:.1f} {self.TOP}v{self.HEIGHT}", (x, self.TOP + self.HEIGHT + 18), "middle")
-                if unit == "FLOP/s":
-                    grid, tick, side = f"M{self.LEFT} {y:.1f}h{self.WIDTH}", (self.LEFT - 8, y + 4), "end"
-                self.parts.append(f'<path class="grid" d="{grid}"/><text class="tick {side}" x="{tick[0]:.1f}" '
-                                  f'y="{tick[1]:.1f}">{text}</text>')
-
-    def _mark(self, device: Device, memory: Roof, peak: Roof) -> None:
-        x, y = self.at(memory.value, peak.value)
-        (left, top), (right, bottom) = self.at(memory.low, peak.high), self.at(memory.high, peak.low)
+    parts = [f'<rect class="axis" x="{left}" y="{top}" width="{width}" height="{height}"/>']
+    for ridge in (1, 10, 100):
+        low, high = max(x0, y0 / ridge), min(x1, y1 / ridge)
+        if low < high:
+            (xa, ya), (xb, yb) = at(low, low * ridge), at(high, high * ridge)
+            parts.append(f'<path class="ridge" fill="none" d="M{xa:.1f} {ya:.1f}L{xb:.1f} {yb:.1f}"/><text '
+                         f'class="tick end" x="{xb - 6:.1f}" y="{yb + 14:.1f}">ridge at {ridge} FLOP/B</text>')
+    for low, high, unit in ((x0, x1, "B/s"), (y0, y1, "FLOP/s")):
+        for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1):
+            factor = 10.0 ** (power // 3 * 3)
+            text = html.escape(f"{10.0**power / factor:g} {si(factor, unit).split(' ')[1]}")
+            if unit == "B/s":
+                x, y = at(10.0**power, y0)
+                grid, tick, side = f"M{x:.1f} {top}v{height}", (x, y + 18), "middle"
+            else:
+                x, y = at(x0, 10.0**power)
+                grid, tick, side = f"M{left} {y:.1f}h{width}", (x - 8, y + 4), "end"
+            parts.append(f'<path class="grid" d="{grid}"/><text class="tick {side}" x="{tick[0]:.1f}" '
+                         f'y="{tick[1]:.1f}">{text}</text>')
+    named: Dict[str, Tuple[float, str]] = {}
+    for device, memory, peak in points:
+        (x, y), place = at(memory.value, peak.value), DRAWN.index(peak.of)
+        (x_low, y_high), (x_high, y_low) = at(memory.low, peak.high), at(memory.high, peak.low)
         title = html.escape(f"{device.machine}, {device.name}: {peak.of} {peak.text()}, DRAM {memory.text()}")
-        place, lines = DRAWN.index(peak.of), f"M{left:.1f} {y:.1f}H{right:.1f}M{x:.1f} {top:.1f}V{bottom:.1f}"
-        self.parts.append(f'<g class="s{place}"><title>{title}</title><path class="interval" d="{lines}"/>'
-                          f'{SHAPES[place].format(x=f"{x:.1f}", y=f"{y:.1f}")}</g>')
-
-    def svg(self) -> str:
-        return '<svg width="1060" height="616" role="img" aria-label="Peaks over the bandwidth of memory">' \
-               f'{"".join(self.parts)}</svg>'
+        lines = f"M{x_low:.1f} {y:.1f}H{x_high:.1f}M{x:.1f} {y_high:.1f}V{y_low:.1f}"
+        parts.append(f'<g class="s{place}"><title>{title}</title><path class="interval" d="{lines}"/>'
+                     f'{SHAPES[place].format(x=f"{x:.1f}", y=f"{y:.1f}")}</g>')
+        text = f'<text class="name" x="{x + 9:.1f}" y="{y - 7:.1f}">{html.escape(device.machine)}</text>'
+        named[device.machine] = min(named.get(device.machine, (math.inf, "")), (y, text), key=lambda one: one[0])
+    parts += [text for _, text in named.values()]
+    for place, key in enumerate(DRAWN):
+        x, shape = left + 90 * place, SHAPES[place].format(x=left + 90 * place, y=14)
+        parts.append(f'<g class="s{place}">{shape}</g><text x="{x + 10}" y="18">{key}</text>')
+    parts.append(f'<text class="middle" x="565" y="{top + height + 42}">bandwidth of DRAM (B/s)</text>'
+                 '<text class="middle" transform="rotate(-90)" x="-290" y="16">multiply-adds (FLOP/s)</text>')
+    return '<svg width="1060" height="616" role="img" aria-label="Peaks over the bandwidth of memory">' \
+           f'{"".join(parts)}</svg>'
 
 
 def atlas_page(devices: List[Device]) -> str:
@@ -208,6 +193,6 @@ def atlas_page(devices: List[Device]) -> str:
             "threads.")
     points = [(d, d.roofs["DRAM"], d.roofs[key]) for d in devices for key in DRAWN if {"DRAM", key} <= d.roofs.keys()]
     figure = f'<figure><figcaption>Peaks over the bandwidth of memory</figcaption>\n<div class="scroll">' \
-             f'{_Picture(points).svg()}</div></figure>\n' if points else ""
+             f'{_picture(points)}</div></figure>\n' if points else ""
     body = f'<p class="lead">{html.escape(lead)}</p>\n<section>\n{figure}{atlas_table(devices).html()}</section>\n'
     return page("atlas of measured roofs", "Atlas of measured roofs", body)

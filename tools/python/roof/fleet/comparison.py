@@ -1,9 +1,8 @@
-"""Two fleets, or one before and after a change: each ceiling's rate of B to that of A, and the nodes that changed
-unlike the others."""
+"""Two fleets, or one before and after a change: B to A for each ceiling, and nodes that changed unlike the others."""
 
 import math
-from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict, namedtuple
+from dataclasses import replace
 from typing import Any, Dict, List, Tuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from scipy.special import bdtr
 
 from roof.fleet.digests import NO_RATES, Digest
 from roof.fleet.folders import Fleet
-from roof.fleet.judge import Findings, judge
+from roof.fleet.judge import judge
 from roof.fleet.quantities import logs_in, logs_of
 from roof.fleet.scale import (FEWEST_COMPARED, MATERIAL, chance_of_difference, errors_in_half_width, exp, holm, scale)
 
@@ -23,21 +22,11 @@ from roof.fleet.scale import (FEWEST_COMPARED, MATERIAL, chance_of_difference, e
 COLUMNS = "ceiling unit nodes_a nodes_b common median_a median_b ratio low high chance".split()
 
 
-@dataclass
-class Comparison:
-    kind: str
-    plan: str
-    revision_a: str  #: of most nodes
-    revision_b: str
-    ceilings: Any  #: a frame of COLUMNS; records with the finding at last
-
-
-@dataclass
-class Changes:
-    kinds: List[Comparison] = field(default_factory=list)  #: kinds and plans that both have
-    nodes: Findings = field(default_factory=Findings)  #: of the ratios B to A of nodes in both, judged as rates
-    only_a: List[str] = field(default_factory=list)
-    only_b: List[str] = field(default_factory=list)
+#: Of a kind and plan that both have. `revision_a`: of most nodes; `ceilings`: records of COLUMNS and `finding`.
+Comparison = namedtuple("Comparison", "kind plan revision_a revision_b ceilings")
+#: `kinds`: a Comparison each; `nodes`: Findings of the ratios B to A of nodes in both, judged as rates; `only_a`:
+#: nodes.
+Changes = namedtuple("Changes", "kinds nodes only_a only_b")
 
 
 def _newest_by_kind(fleet: Fleet) -> Dict[Tuple[str, str], Dict[str, Digest]]:
@@ -51,8 +40,7 @@ def _newest_by_kind(fleet: Fleet) -> Dict[Tuple[str, str], Dict[str, Digest]]:
 
 
 def _of_pairs(differences: np.ndarray) -> Tuple[float, float, float, float]:
-    """The median of the nodes' own ratios, with the interval and the chance of the sign test, which hold for any
-    scatter."""
+    """The median of the nodes' own ratios, with interval and chance of the sign test, which hold for any scatter."""
     n, d = len(differences), np.sort(differences)
     # of the interval: a place from below, and from above
     end = max(0, int((2 * bdtr(np.arange((n + 1) // 2), n, 0.5) <= 0.05).sum()) - 1)
@@ -109,21 +97,18 @@ def _ratios(a: Digest, b: Digest) -> Digest:
 
 def compare_fleets(a: Fleet, b: Fleet) -> Changes:
     """The newest digest of each node, kind and plan counts."""
-    changes, of_a = Changes(), _newest_by_kind(a)
-    ratios = Fleet([], expected=b.expected)
+    of_a, ratios, found = _newest_by_kind(a), Fleet([], expected=b.expected), []
     for key, nodes_b in sorted(_newest_by_kind(b).items()):
         if key in of_a:
             nodes_a = of_a[key]
             usual = (Counter(sorted(one.revision for one in nodes.values())).most_common(1)[0][0]
                      for nodes in (nodes_a, nodes_b))
-            changes.kinds.append(Comparison(*key, *usual, _changes(nodes_a, nodes_b)))
+            found.append((*key, *usual, _changes(nodes_a, nodes_b)))
             ratios.digests += [_ratios(nodes_a[node], one) for node, one in nodes_b.items() if node in nodes_a]
-    is_certain = holm(np.concatenate([[], *(kind.ceilings["chance"] for kind in changes.kinds)]))
-    for kind in changes.kinds:
-        now, is_certain = np.split(is_certain, [len(kind.ceilings)])
-        kind.ceilings = _decided(kind.ceilings, now)
-    changes.nodes = judge(ratios)
-    changes.nodes.aside, changes.nodes.refused = [], a.refused + b.refused
+    ends = np.cumsum([len(changes) for *_, changes in found])
+    certain = np.split(holm(np.concatenate([[], *(changes["chance"] for *_, changes in found)])), ends)
+    nodes = judge(ratios)
+    nodes.aside, nodes.refused = [], a.refused + b.refused
     in_a, in_b = ({one.node for one in fleet.digests} for fleet in (a, b))
-    changes.only_a, changes.only_b = sorted(in_a - in_b), sorted(in_b - in_a)
-    return changes
+    kinds = [Comparison(*known, _decided(changes, now)) for (*known, changes), now in zip(found, certain)]
+    return Changes(kinds, nodes, sorted(in_a - in_b), sorted(in_b - in_a))

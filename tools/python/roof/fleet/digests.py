@@ -70,8 +70,7 @@ class Digest:
 
 
 def seconds_of(time: str) -> float:
-    """Of "2026-11-22T18:02:16Z". What follows the day may be missing or wrong: then it is midnight. Raises
-    ValueError."""
+    """Of "2026-11-22T18:02:16Z"; midnight where what follows the day is missing or wrong. Raises ValueError."""
     day = datetime.date(int(time[:4]), int(time[5:7]), int(time[8:10]))
     seconds, unit = (day - datetime.date(1970, 1, 1)).days * 86400.0, 3600.0
     for place in (11, 14, 17):
@@ -210,8 +209,7 @@ def _fault(row: Sequence[str], number: int) -> str:
 
 
 def parse_digest(file: bytes, name: str) -> Tuple[Digest, str]:
-    """`file`: the text, or its compressed form. With its last checksum. Raises InputError: `name`, the line, where one
-    is to blame, and a sentence."""
+    """Of the text or its compressed form, with its last checksum. Raises InputError with `name` and the bad line."""
     try:
         if len(file) > LARGEST:
             raise InputError("it is longer than 1 MiB")

@@ -1,8 +1,6 @@
-"""How far from the others a healthy machine lies by chance, when middle and scatter are those of the others and so
-uncertain themselves.
+"""How far a healthy machine lies from the others by chance, whose middle and scatter are uncertain themselves.
 
-By simulation: no cut-off comes from a textbook. Scatter with long tails is a mixture, weighted by what the distances of
-the fleet show."""
+By simulation: no cut-off comes from a textbook. Long tails are a mixture, weighted by what the fleet shows."""
 
 import math
 from functools import lru_cache
@@ -90,8 +88,7 @@ class Healthy:
         self.likelihood = np.log([chances] + [(1 - share) * chances + share * slow for share in (1 / 30, 1 / 3)])
 
     def chance(self, z, tails: np.ndarray = NORMAL) -> np.ndarray:
-        """That a healthy machine lies at `z` or lower; 0.5 for z above 0. `tails`: the forms' weights, for all or
-        each."""
+        """That a healthy machine lies at `z` or lower; 0.5 for z above 0. `tails`: the weights of the forms."""
         z = np.asarray(z, dtype=float)
         beyond = np.stack([np.exp(np.interp(-z, PLACES, logs)) for logs in self.logs], axis=-1)
         return np.where(z >= 0, 0.5, np.minimum(0.5, (beyond * tails).sum(-1)))

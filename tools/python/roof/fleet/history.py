@@ -81,9 +81,9 @@ def _join(earlier: pd.Series, later: pd.Series) -> pd.Series:
 
 
 def _weeks_of(rates: pd.Series) -> pd.DataFrame:
-    """A row for each rate of a week with enough nodes, in the order of ceilings, nodes and weeks. `line`: the number of its
-    node and ceiling; `d`: to the week's median; `step`, `change`: of d and x, since the line's week before; `weeks`: of
-    the line; `sigma`: standard deviation of a node's week, 0 where it is unknown."""
+    """A row for each rate of a week with enough nodes, in the order of ceilings, nodes and weeks. `line`: the number of
+    its node and ceiling; `d`: to the week's median; `step`, `change`: of d and x, since the line's week before;
+    `weeks`: of the line; `sigma`: standard deviation of a node's week, 0 where it is unknown."""
     frame = rates.rename("x").reset_index()
     of_week = frame.groupby(["ceiling", "week"])["x"]
     frame["d"], is_counted = frame["x"] - of_week.transform("median"), of_week.transform("size") >= FEWEST_COMPARED
@@ -116,9 +116,8 @@ def _drifts(frame: pd.DataFrame, normal: Dict[str, float]) -> pd.DataFrame:
     of_cut, _ = _largest(off.clip(-most, most), frame)
     before, since = frame.groupby("line").cumcount() + 1, frame["week"].shift(-1)
     found = frame.assign(before=before, since=since).loc[at].reset_index(drop=True)
-    found["after"] = found["weeks"] - found["before"]
-    # the difference of the means
-    found["change"] = -c * found["sigma"] * np.sqrt(found["weeks"]) * found["weeks"] / (found["before"] * found["after"])
+    found["after"], both = found["weeks"] - found["before"], found["weeks"] * np.sqrt(found["weeks"])
+    found["change"] = -c * found["sigma"] * both / (found["before"] * found["after"])  # difference of the means
     share = found["node"].map(normal)
     return found.assign(chance=share * np.exp(-2 * c**2) + (1 - share) * np.exp(-2 * of_cut**2))
 
@@ -128,7 +127,7 @@ def _shifts(frame: pd.DataFrame) -> List[FleetShift]:
     found = []
     for (ceiling, week), changes in frame.dropna(subset=["change"]).groupby(["ceiling", "week"])["change"]:
         median, variance, _ = map(float, scale(changes))
-        half = 5 * math.sqrt(0.5 * math.pi * variance / len(changes))  # standard errors: none in a healthy fleet's years
+        half = 5 * math.sqrt(0.5 * math.pi * variance / len(changes))  # standard errors: none in years of health
         if len(changes) >= FEWEST_COMPARED and abs(median) >= max(half, -MATERIAL):
             found.append(FleetShift(ceiling, week, *(exp(median + end) for end in (0, -half, half)), len(changes)))
     return found
@@ -174,8 +173,8 @@ def judge_history(fleet: Fleet) -> List[HistorySeries]:
             continue
         known = frame[frame["step"].notna() & (frame["sigma"] > 0)]
         counts = TailCounts(len(nodes))
-        counts.add(pd.Index(nodes).get_indexer(known["node"]), (known["step"] / known["sigma"] / math.sqrt(2)).to_numpy(),
-                   healthy(ALIKE))
+        z = (known["step"] / known["sigma"] / math.sqrt(2)).to_numpy()
+        counts.add(pd.Index(nodes).get_indexer(known["node"]), z, healthy(ALIKE))
         normal = counts.weights(np.tile(BEFORE, (len(nodes), 1)))[:, 0]
         drifts = _drifts(frame, dict(zip(nodes, normal)))
         found.tests, found.shifts = len(drifts), _shifts(frame)

@@ -1,9 +1,8 @@
-"""Which nodes of a fleet are slow. Nodes are compared only with equal ones: of the same kind, by the same plan and
-revision."""
+"""Which nodes of a fleet are slow, compared only with equal ones: of the same kind, plan and revision."""
 
 import math
 from collections import namedtuple
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Dict, List, Tuple
 
 import numpy as np
@@ -11,7 +10,7 @@ import pandas as pd
 
 from roof.fleet.folders import Fleet
 from roof.fleet.healthy import BEFORE, TailCounts, simulated
-from roof.fleet.members import RANK, JudgeOptions, Member, Membership, NodeCeiling, NodeFinding
+from roof.fleet.members import RANK, JudgeOptions, Key, Member, Membership, NodeCeiling, NodeFinding
 from roof.fleet.quantities import NEWEST, SLOWER_DAYS, VIEWS, Quantity, Tests, ceilings_of, means_of
 from roof.fleet.scale import (ERROR, FEWEST_COMPARED, FEWEST_DRAINED, FOUND, MATERIAL, benjamini_hochberg,
                               chance_of_difference, exp, holm, pooled_scatter)
@@ -27,25 +26,18 @@ SLOW_DAY = 0.01  #: the chance at which a day counts as slow for a node that is 
 Association = namedtuple("Association", "fact value ceiling nodes ratio chance")
 
 
-@dataclass
-class FleetGroup:
-    kind: str
-    plan: str
-    revision: str
-    by: str  #: the value of --group-by
-    nodes: List[NodeFinding]
-    ceilings: List[Quantity] = field(default_factory=list)
-    associations: List[Association] = field(default_factory=list)
+#: `by`: the value of --group-by; `nodes`: a NodeFinding each; `ceilings`: a Quantity each.
+FleetGroup = namedtuple("FleetGroup", "kind plan revision by nodes ceilings associations")
 
 
 @dataclass
 class Findings:
-    groups: List[FleetGroup] = field(default_factory=list)
-    aside: List[NodeFinding] = field(default_factory=list)  #: in no group: missing, too old or from the future
-    refused: List[Tuple[str, str]] = field(default_factory=list)
-    damaged: Dict[str, str] = field(default_factory=dict)
-    tests: int = 0  #: ceilings of nodes that were compared
-    notes: List[str] = field(default_factory=list)
+    groups: List[FleetGroup]
+    aside: List[NodeFinding]  #: in no group: missing, too old or from the future
+    refused: List[Tuple[str, str]]
+    damaged: Dict[str, str]
+    tests: int  #: ceilings of nodes that were compared
+    notes: List[str]
 
     def nodes(self) -> List[NodeFinding]:
         return [*self.aside, *(node for group in self.groups for node in group.nodes)]
@@ -90,8 +82,8 @@ def _tails(quantities: List[Quantity], before: np.ndarray) -> Dict[str, np.ndarr
     return tails
 
 
-def _compare_nodes(group: FleetGroup, members: List[Member], tests: Tests) -> None:
-    """Fills in the group's ceilings, and what needs no list over all groups."""
+def _compare_nodes(key: Key, members: List[Member], tests: Tests) -> FleetGroup:
+    """The group with what needs no list over all groups."""
     quantities = ceilings_of(members)
     chance = OF_POPULATIONS / max(1, len(quantities))
     for quantity in quantities:
@@ -111,7 +103,6 @@ def _compare_nodes(group: FleetGroup, members: List[Member], tests: Tests) -> No
     tails_of_means = _tails(means, tails[NEWEST])
     for mean in means:
         mean.test(tails_of_means, members, tests)
-    group.ceilings, group.associations = quantities + means, _associations(quantities, members)
     few = f"{how_many(len(members), 'node')} of its kind, plan and revision {'is' if len(members) == 1 else 'are'} " \
           "too few to tell"
     for member, number in zip(members, judged):
@@ -119,6 +110,8 @@ def _compare_nodes(group: FleetGroup, members: List[Member], tests: Tests) -> No
             some = f"{number} of {len(quantities)} ceilings can be compared: the others are lower bounds or lacking"
             member.finding.finding = "not judged"
             member.finding.reason = few if len(members) < FEWEST_COMPARED else some
+    nodes = [member.finding for member in members]
+    return FleetGroup(*key, nodes, quantities + means, _associations(quantities, members))
 
 
 def _slow_days(low) -> int:
@@ -224,11 +217,9 @@ def _associations(ceilings: List[Quantity], members: List[Member]) -> List[Assoc
 
 def judge(fleet: Fleet, options: JudgeOptions = JudgeOptions()) -> Findings:
     membership, tests = Membership(fleet, options), Tests()
-    findings = Findings([], membership.aside, fleet.refused, fleet.damaged, notes=list(fleet.notes))
-    for key, members in membership.groups.items():
-        findings.groups.append(FleetGroup(*key, [member.finding for member in members]))
-        _compare_nodes(findings.groups[-1], members, tests)
-    findings.tests = sum(tests.number.values())
+    groups = [_compare_nodes(key, members, tests) for key, members in membership.groups.items()]
+    number = sum(tests.number.values())
+    findings = Findings(groups, membership.aside, fleet.refused, fleet.damaged, number, list(fleet.notes))
     _decide(tests)
     for group in findings.groups:
         ceilings = {ceiling.ceiling: ceiling for ceiling in group.ceilings}

@@ -107,8 +107,7 @@ class _Links:
 
 
 def _chances(group: Group) -> Tuple[np.ndarray, float]:
-    """That a healthy one lies as low, 1 for what is not clearly below the median; and the smallest visible
-    difference."""
+    """That a healthy one lies as low, 1 if it is not clearly below the median; and the smallest visible difference."""
     table, z = healthy(group.size), group.distance()
     least = (table.distance(ERROR / group.size) - FOUND) * math.sqrt(group.variance)
     return np.where(z > -2, 1.0, table.chance(z)), -math.expm1(min(least, MATERIAL))
@@ -154,8 +153,7 @@ def _slow_part(links: _Links, nodes: List[int], slow: np.ndarray, chances: np.nd
 
 
 def _find_slow_links(links: _Links, findings: LinkFindings) -> None:
-    """Links that are slow beyond their nodes, and, if the links form two populations, the nodes between which they
-    are."""
+    """Links that are slow beyond their nodes; of two populations of links, the nodes between which they are slow."""
     group = Group(links.rest / links.spread, np.zeros(len(links.rest)))
     findings.scatter, (chances, findings.visible_link) = group.scatter, _chances(group)
     upper = group.upper_population(ERROR)
@@ -178,8 +176,7 @@ def _find_slow_links(links: _Links, findings: LinkFindings) -> None:
 
 
 def judge_links(fleet: Fleet) -> List[LinkFindings]:
-    """The links of all digests by one plan and revision together; each is the mean of its measurements. Needs six
-    nodes, and twice as many links as nodes."""
+    """The links of all digests by one plan and revision together. Needs 6 nodes, and twice as many links as nodes."""
     rows = []
     for one in (digest for digest in fleet.digests if digest.links.names):
         logs = logs_of(*one.links.numbers)

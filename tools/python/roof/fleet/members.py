@@ -1,10 +1,9 @@
-"""Who is compared with whom: the digests of each node by day, the groups of equal nodes, and the nodes that cannot be
-judged as they are."""
+"""Who is compared with whom: each node's digests by day, groups of equal nodes, and nodes that cannot be judged."""
 
 import math
 import re
 import statistics
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, namedtuple
 from dataclasses import dataclass, field
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
@@ -50,21 +49,11 @@ class NodeFinding:
             self.finding, self.reason = finding, printable(reason)
 
 
-class Member(NamedTuple):
-    """A node in a group. `days`: the newest digest of each day, in the order of time, by the group's plan and
-    revision."""
-
-    days: List[Digest]
-    facts: Dict[str, str]
-    finding: NodeFinding
-
-
-class JudgeOptions(NamedTuple):
-    group_by: str = ""  #: a fact whose values divide the groups further
-    now: str = ""  #: "2026-11-22T18:02:16Z"; empty: no digest is from the future
-    max_age_hours: float = 0.0  #: before `now`; 0: 30 days before the other nodes' digests by the same plan
-
-
+#: A node in a group. `days`: the newest digest of each day, in the order of time, by the group's plan and revision.
+Member = namedtuple("Member", "days facts finding")
+#: `group_by`: a fact whose values divide the groups further. `now`: "2026-11-22T18:02:16Z"; empty: no digest is from
+#: the future. `max_age_hours`: before `now`; 0: 30 days before the other nodes' digests by the same plan.
+JudgeOptions = namedtuple("JudgeOptions", "group_by now max_age_hours", defaults=("", "", 0.0))
 Key = Tuple[str, str, str, str]  #: kind, plan, revision, and the value of the fact that divides groups
 
 

@@ -12,8 +12,7 @@ MOST_NODES = 100_000
 
 
 def read_expected(file: str) -> Dict[str, Dict[str, str]]:
-    """A node on each line, then blanks and KEY=VALUE. Empty lines and those that begin with # are skipped. Raises
-    InputError."""
+    """A node on each line, then blanks and KEY=VALUE; empty lines and those with # are skipped. Raises InputError."""
     nodes: Dict[str, Dict[str, str]] = {}
     try:
         lines = Path(file).read_text(encoding="utf-8", errors="replace").split("\n")

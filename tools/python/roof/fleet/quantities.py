@@ -1,6 +1,5 @@
 """What of a group's nodes is compared: each ceiling, and the mean of the ceilings of one kind of a device (memory,
-cache, compute, link, latency), which shows a small difference that all of them have; and the tests of each node in
-it."""
+cache, compute, link, latency), which shows a small difference that all of them have; and the tests of each node."""
 
 import math
 import re
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from roof.fleet.digests import Digest
-from roof.fleet.healthy import Healthy, healthy
+from roof.fleet.healthy import healthy
 from roof.fleet.members import Member, NodeCeiling
 from roof.fleet.scale import (ERROR, FEWEST_COMPARED, MATERIAL, MATERIAL_MEAN, Group, errors_in_half_width, exp, scale)
 
@@ -55,15 +54,12 @@ def to_the_right(values: np.ndarray, *others: np.ndarray) -> Tuple[np.ndarray, .
 
 
 class Compared(Group):
-    """A group in one view. `places`: of its rates in the quantity; `days`: of which each is the mean."""
-
     def __init__(self, view: str, places: np.ndarray, x: np.ndarray, variance: np.ndarray, days=1):
+        """`places`: of the rates in the quantity; `days`: of which each is the mean."""
         super().__init__(x, variance)
         self.view, self.places, self.days = view, places, np.broadcast_to(days, places.shape)
 
-    @cached_property
-    def healthy(self) -> Healthy:
-        return healthy(self.size, self.pooled)
+    healthy = cached_property(lambda self: healthy(self.size, self.pooled))
 
 
 class Tests:
@@ -76,8 +72,7 @@ class Tests:
 
 
 class Quantity:
-    """A ceiling, or the weighted mean of several, on the members that have it: its populations, and what is
-    compared."""
+    """A ceiling, or the weighted mean of several, on the members that have it: its populations and tests."""
 
     def __init__(self, ceiling: str, unit: str, members: np.ndarray, x: np.ndarray, variance: np.ndarray,
                  newest: Optional[Logs] = None, rates: int = 1):
@@ -100,8 +95,7 @@ class Quantity:
         self.is_enough = self.nodes >= FEWEST_COMPARED
         self.newest, half = newest, HALF * np.sqrt(self.group.own_variance)
         self.low, self.high = (newest.low, newest.high) if newest else (self.group.x - half, self.group.x + half)
-        none = np.array([], dtype=int)
-        self.without, self.bounds = none, none  #: members whose digest lacks it, or has a lower bound
+        self.without, self.bounds = np.empty((2, 0), dtype=int)  #: members whose digest lacks it, or has a lower bound
         self.bound_logs = Logs(*np.empty((6, 0)))
         self.bound_days = np.empty((0, 0))  #: [bound, day]: ln of its other days' rates, bounds or not; NaN: none
 
@@ -125,18 +119,14 @@ class Quantity:
         lower, upper = np.sort(self.group.order[:cut]), np.sort(self.group.order[cut:])
         if cut:
             for places in (lower, upper):
-                nodes = sorted(members[k].finding.node for k in self.members[places])
                 median = np.median(self.group.x[places])
-                self.populations.append((exp(median), nodes))
+                self.populations.append((exp(median), sorted(members[k].finding.node for k in self.members[places])))
             self._add(members, lower, "slower population", median, f"one of {len(lower)} slower nodes")
-        if min(len(lower), len(upper)) >= FEWEST_COMPARED:
-            for places in (lower, upper):
-                self._compare_days(places)
-                own = self.group.own_variance[places]
-                self.compared.append(Compared(NEWEST, places, self.group.x[places], own))
-        else:
-            self._compare_days(self.group.places)
-            self.compared.append(self.group)
+        is_split = min(len(lower), len(upper)) >= FEWEST_COMPARED
+        for places in (lower, upper) if is_split else (self.group.places,):
+            self._compare_days(places)
+            own = self.group.own_variance[places]
+            self.compared.append(Compared(NEWEST, places, self.group.x[places], own) if is_split else self.group)
         return self
 
     def _add(self, members: List[Member], places: np.ndarray, finding: str, medians, remark: str) -> None:
@@ -239,8 +229,7 @@ class Quantity:
         return chances
 
     def test_bounds(self, judged: np.ndarray, members: List[Member], tests: Tests) -> None:
-        """Lower bounds: among the rates of the others, or where these are too few among each other. Counts what is
-        judged of each member."""
+        """Lower bounds: among the others' rates, or each other. Counts what is judged of each member."""
         if self.is_enough:
             judged[self.members] += 1
         if not len(self.bounds) or not self.is_enough and len(self.bounds) + self.nodes < FEWEST_COMPARED:

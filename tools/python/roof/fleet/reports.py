@@ -46,8 +46,7 @@ def _populations(c: Quantity) -> str:
 
 
 def _group_tables(group: FleetGroup, whole: bool) -> List[Table]:
-    """Of rates, ceilings and associations. `whole`: also the ceilings that a node lacks and those of which no node has
-    a rate, which else are in the lead."""
+    """Of rates, ceilings and associations. `whole`: also ceilings that a node or all nodes lack (else in the lead)."""
     found = [c for node in group.nodes for c in node.ceilings if whole or c.finding != "missing"]
     rates = Table("Ceilings of nodes that are not like the others'",
                   "node | finding | ceiling | to the others' median = ratio | = low | = high | by chance = chance | "

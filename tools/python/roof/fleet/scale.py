@@ -163,8 +163,7 @@ def fewest_of(n: int) -> int:
 
 
 def best_cut(rows: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-    """The share of the variance between the two parts of ascending rows at their best cut, and where the upper
-    begins."""
+    """The share of the variance between both parts of ascending rows at their best cut, and where the upper begins."""
     n, least = rows.shape[-1], fewest_of(rows.shape[-1])
     d, lower = rows - rows.mean(-1, keepdims=True), np.arange(1, n)
     between = np.cumsum(d, axis=-1)[..., :-1] ** 2 * n / (lower * (n - lower))
@@ -211,8 +210,7 @@ def pooled_scatter(variances, mean_logs, freedoms, independent: float) -> Pooled
 
 
 def holm(chances, tests: Optional[int] = None, error: float = ERROR) -> np.ndarray:
-    """Which hypotheses to reject so that the chance of any false rejection is `error`. `tests`: with those that have
-    chance 1."""
+    """Which to reject so that the chance of any false rejection is `error`. `tests`: with those of chance 1."""
     ranks = pd.Series(chances, dtype=float).rank(method="first").to_numpy()
     fails = np.asarray(chances) * ((len(ranks) if tests is None else tests) - ranks + 1) > error
     return ranks < np.min(ranks[fails], initial=np.inf)
@@ -227,8 +225,7 @@ def benjamini_hochberg(chances, tests: int, error: float = ERROR) -> np.ndarray:
 def chance_of_difference(ranks: np.ndarray, codes: np.ndarray, number: int = 0) -> np.ndarray:
     """Mann and Whitney's test, normal, for each code: the chance that its values differ this much from all others.
 
-    `ranks`: of all values, from 1; `codes`: from 0, at least `number` of them. 1 for fewer than three values on either
-    side."""
+    `ranks`: of all values, from 1; `codes`: from 0, at least `number` of them. 1 for fewer than 3 values on a side."""
     n, a, sums = len(ranks), *(np.bincount(codes, weights, number) for weights in (None, ranks))
     if n < 2:
         return np.ones(len(a))
