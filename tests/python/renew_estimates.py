@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/python/data/estimates.json: parameters and forward FLOPs of models, by PyTorch's own means and without the package `roof`.
 
-    python3 tools/peers/torch_estimates.py > tests/python/data/estimates.json
+    python3 tests/python/renew_estimates.py > tests/python/data/estimates.json
 
 Parameters are the sum over the class's own. FLOPs are those of torch.utils.flop_counter with attention as matrix products ("eager"), of models
 with few layers and otherwise their classes' usual extents, computed or on fake tensors; products of experts, which the counter leaves out, have two FLOPs

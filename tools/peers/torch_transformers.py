@@ -1,4 +1,4 @@
-"""Transformers for torch_parity.py and torch_step.py, with the layers that `roof` gives them."""
+"""Transformers for torch_step.py and the reference values of tests, with the layers that `roof` gives them."""
 
 import math
 import pathlib

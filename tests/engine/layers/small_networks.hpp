@@ -106,7 +106,7 @@ inline model::Graph mobile_network()
 }
 
 /// Blocks of depthwise convolutions and layer norms, as ConvNeXt's, over the channels of maps and over flattened values; numbers of
-/// channels that no vector divides. `tools/peers/torch_parity.py` has the same network.
+/// channels that no vector divides. `torch_parity.py` has the same network.
 inline model::Graph layer_norm_network(int size = 24, int channels = 20, int classes = 10)
 {
     const model::Window one{.size = 1, .stride = 1, .padding = 0};
@@ -128,7 +128,7 @@ inline model::Graph layer_norm_network(int size = 24, int channels = 20, int cla
     return net;
 }
 
-/// Blocks as Llama's over the positions of a map: RMS norms, rotary positions, causal attention, and a product with a gate. `tools/peers/torch_parity.py`
+/// Blocks as Llama's over the positions of a map: RMS norms, rotary positions, causal attention, and a product with a gate. `torch_parity.py`
 /// has the same network.
 inline model::Graph llama_network(int size = 24, int patch = 4, int channels = 24, int heads = 4, int classes = 10)
 {
@@ -158,8 +158,8 @@ inline model::Graph llama_network(int size = 24, int patch = 4, int channels = 2
     return net;
 }
 
-/// Blocks of attention and of two products, as a vision transformer's, over the positions of a map; the second block is causal. `tools/
-/// peers/torch_parity.py` has the same network.
+/// Blocks of attention and of two products, as a vision transformer's, over the positions of a map; the second block is causal.
+/// `torch_parity.py` has the same network.
 inline model::Graph attention_network(int size = 24, int patch = 4, int channels = 20, int heads = 2, int classes = 10)
 {
     const model::Window one{.size = 1, .stride = 1, .padding = 0};
@@ -215,7 +215,7 @@ inline model::Graph squeeze_network()
 }
 
 /// Blocks of a decoder: embedding, trained positions, causal attention, linear layers of each position, and a last layer that reads
-/// the embedding's weights, unless `shared` is off. `tools/peers/torch_parity.py` has the same network.
+/// the embedding's weights, unless `shared` is off. `torch_parity.py` has the same network.
 inline model::Graph token_network(bool shared = true, int tokens = 24, int channels = 20, int heads = 2,
                                   int vocabulary = 37)
 {
@@ -236,7 +236,7 @@ inline model::Graph token_network(bool shared = true, int tokens = 24, int chann
 }
 
 /// A vision transformer's: a class token before the patches, trained positions, full attention, the token's position alone at the end.
-/// `tools/peers/torch_parity.py` has the same network.
+/// `torch_parity.py` has the same network.
 inline model::Graph vision_network(int size = 24, int patch = 8, int channels = 20, int heads = 2, int classes = 10)
 {
     model::Graph net("vision", {3, size, size});
