@@ -15,7 +15,8 @@ class Missing(InputError):
 
     def __init__(self, library: str, extra: str, debian: str = ""):
         debian = debian or f"python3-{library}"
-        super().__init__(f"{library} is not installed for this Python: apt-get install {debian}, or pip install \"measured-roof[{extra}]\"")
+        super().__init__(f"{library} is not installed for this Python: apt-get install {debian}, or pip install "
+                         f"\"measured-roof[{extra}]\"")
 
 
 def printable(text: object) -> str:

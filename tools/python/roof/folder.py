@@ -1,4 +1,5 @@
-"""Writes a results folder as `roof run` does: plan.yaml, machine.yaml, samples.csv, layers.csv, measurements.csv, checksums.csv."""
+"""Writes a results folder as `roof run` does: plan.yaml, machine.yaml, samples.csv, layers.csv, measurements.csv,
+checksums.csv."""
 
 import base64
 import csv
@@ -101,13 +102,14 @@ def identity(bench: str, device: str, point: Dict[str, str]) -> str:
 
 
 def require_free(folder: Union[str, Path], replace: bool) -> Path:
-    """The folder. Raises FileExistsError if it holds results, or what is left of them; with `replace` only if they are no recording of this
-    package."""
+    """The folder. Raises FileExistsError if it holds results, or what is left of them; with `replace` only if they are
+    no recording of this package."""
     place = Path(folder)
     plan = place / "plan.yaml"
-    if holds(place, RESULTS) and not (replace and plan.is_file() and plan.read_text("utf-8", "replace").startswith(RECORDED)):
-        raise FileExistsError(f"{place} holds results already; name another folder"
-                              + (", since they are no recording" if replace else ", or replace a recording by replace=True"))
+    is_recording = plan.is_file() and plan.read_text("utf-8", "replace").startswith(RECORDED)
+    if holds(place, RESULTS) and not (replace and is_recording):
+        remedy = ", since they are no recording" if replace else ", or replace a recording by replace=True"
+        raise FileExistsError(f"{place} holds results already; name another folder{remedy}")
     return place
 
 
@@ -125,7 +127,8 @@ WholeRow = Tuple[Row, List[Row], List[Row]]
 Records = Tuple[str, Sequence[str], Iterable[Sequence[Any]]]  #: name, columns and cells of a record file
 
 
-def write_files(place: Path, plan: str, machine: Dict[str, Any], rows: Sequence[WholeRow], records: Sequence[Records]) -> None:
+def write_files(place: Path, plan: str, machine: Dict[str, Any], rows: Sequence[WholeRow],
+                records: Sequence[Records]) -> None:
     """All rows have the same columns."""
     (place / "plan.yaml").write_text(plan, encoding="utf-8")
     run = letters()
@@ -153,18 +156,20 @@ def write_files(place: Path, plan: str, machine: Dict[str, Any], rows: Sequence[
     (place / "checksums.csv").write_text(seal(place, run), encoding="utf-8")
 
 
-def write(folder: Union[str, Path], machine: Dict[str, Any], description: str, row: Row, samples: List[Row], layers: List[Row],
-          replace: bool = False) -> Path:
-    """A recording. Returns the folder. Raises FileExistsError as require_free, also where another process was first, and OSError."""
+def write(folder: Union[str, Path], machine: Dict[str, Any], description: str, row: Row, samples: List[Row],
+          layers: List[Row], replace: bool = False) -> Path:
+    """A recording. Returns the folder. Raises FileExistsError as require_free, also where another process was first,
+    and OSError."""
     place = require_free(folder, replace)
-    put(place, RECORDED + as_yaml({"description": description}), machine, [(row, samples, layers)], check=lambda: require_free(place, replace))
+    plan = RECORDED + as_yaml({"description": description})
+    put(place, plan, machine, [(row, samples, layers)], check=lambda: require_free(place, replace))
     return place
 
 
 def put(place: Path, plan: str, machine: Dict[str, Any], rows: Sequence[WholeRow], records: Sequence[Records] = (),
         check: Optional[Callable[[], Any]] = None) -> None:
-    """Writes the files beside the folder, flushes them, and renames: the folder is there whole, as it was before, or not at all. `check` raises where
-    a folder that is there may not be changed. Raises OSError."""
+    """Writes the files beside the folder, flushes them, and renames: the folder is there whole, as it was before, or
+    not at all. `check` raises where a folder that is there may not be changed. Raises OSError."""
     real = Path(os.path.realpath(place))
     real.parent.mkdir(parents=True, exist_ok=True)
     part = real.with_name(f".{real.name[:200]}.{letters()}.part")
@@ -217,10 +222,11 @@ def locked(place: Path) -> Iterator[None]:
 
 
 def exchange(part: Path, place: Path) -> None:
-    """Puts `part` where `place` is, with the files there that are none of a recording; `part` then holds what was replaced."""
+    """Puts `part` where `place` is, with the files there that are none of a recording; `part` then holds what was
+    replaced."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    at_once, of_working_folder = 2, -100
-    if rename is None or rename(of_working_folder, os.fsencode(part), of_working_folder, os.fsencode(place), at_once) != 0:
+    at_once, here = 2, -100  # of the working folder
+    if rename is None or rename(here, os.fsencode(part), here, os.fsencode(place), at_once) != 0:
         aside = part.with_name(part.name + ".old")
         place.rename(aside)
         part.rename(place)
@@ -231,13 +237,15 @@ def exchange(part: Path, place: Path) -> None:
 
 
 def rank_of_environment() -> Tuple[int, int]:
-    """The number of this process among those that run one script at once, and how many they are; (0, 1) where nothing says so."""
+    """The number of this process among those that run one script at once, and how many they are; (0, 1) where nothing
+    says so."""
     torch = sys.modules.get("torch")
     distributed = getattr(torch, "distributed", None)
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()
-    for rank, size in (("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"),
-                       ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"), ("SLURM_PROCID", "SLURM_NTASKS"), ("LOCAL_RANK", "LOCAL_WORLD_SIZE")):
+    for rank, size in (("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+                       ("PMI_RANK", "PMI_SIZE"), ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+                       ("SLURM_PROCID", "SLURM_NTASKS"), ("LOCAL_RANK", "LOCAL_WORLD_SIZE")):
         numbers = os.environ.get(rank, ""), os.environ.get(size, "")
         if all(number.isdecimal() for number in numbers) and int(numbers[0]) < int(numbers[1]) > 1:
             return int(numbers[0]), int(numbers[1])

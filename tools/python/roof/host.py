@@ -1,4 +1,5 @@
-"""What else used the machine, by the kernel's counts: the columns that `roof run` writes (docs/method.md, A busy machine)."""
+"""What else used the machine, by the kernel's counts: the columns that `roof run` writes (docs/method.md, A busy
+machine)."""
 
 import os
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ class Counts:
     busy: Optional[float] = None
     stolen: Optional[float] = None
     waited: Dict[str, float] = field(default_factory=dict)  #: of each thread
-    periods: Dict[Path, Tuple[int, int]] = field(default_factory=dict)  #: of each control group with a limit: all, and throttled ones
+    #: Of each control group with a limit: all, and throttled ones.
+    periods: Dict[Path, Tuple[int, int]] = field(default_factory=dict)
 
 
 def read(path: Path) -> str:
@@ -79,7 +81,6 @@ def use_between(before: Counts, after: Counts) -> Dict[str, float]:
 
 def throttling_between(before: Counts, after: Counts) -> List[str]:
     """A remark, if a quota of the own container stopped this process."""
-    shares = [(after.periods[group][1] - throttled) / (after.periods[group][0] - periods)
-              for group, (periods, throttled) in before.periods.items() if group in after.periods and after.periods[group][0] > periods]
-    most = max(shares, default=0.0)
+    both = [(*then, *after.periods[group]) for group, then in before.periods.items() if group in after.periods]
+    most = max(((stopped - was) / (now - then) for then, was, now, stopped in both if now > then), default=0.0)
     return [f"{THROTTLED}{100 * most:.0f}% of its periods"] if most >= NOTICED else []

@@ -3,7 +3,7 @@
 import os
 import platform
 import re
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Optional
 
 from roof.program import NotFound, run_json
 
@@ -18,15 +18,17 @@ def node_name() -> str:
 
 
 def describe(name: Optional[str] = None) -> Dict[str, Any]:
-    """Name, processor and devices. Without the program `roof` only what Python knows, under `name` or the host's name."""
+    """Name, processor and devices. Without the program `roof` only what Python knows, under `name` or the host's
+    name."""
     try:
         known = run_json("doctor", "--json")["machine"]
     except NotFound:
-        cores = os.cpu_count() or 1
-        known = {"name": name or platform.node(), "cpu_model": platform.processor() or platform.machine(), "threads": cores, "node": node_name(),
-                 "devices": [{"name": "cpu", "kind": "cpu", "model": platform.processor() or platform.machine()}]}
-    machine = {key: known[key] for key in ("name", "node", "host", "quota", "cpu_model", "vendor", "family", "model", "stepping", "sockets", "cores",
-                                           "threads", "smt", "numa_nodes", "isa", "features") if known.get(key) is not None}
+        model = platform.processor() or platform.machine()
+        known = {"name": name or platform.node(), "cpu_model": model, "threads": os.cpu_count() or 1,
+                 "node": node_name(), "devices": [{"name": "cpu", "kind": "cpu", "model": model}]}
+    keys = ("name node host quota cpu_model vendor family model stepping sockets cores threads smt numa_nodes isa "
+            "features").split()
+    machine = {key: known[key] for key in keys if known.get(key) is not None}
     if name:
         machine["name"] = name
     machine["devices"] = [_device(device) for device in known["devices"]]
@@ -35,6 +37,6 @@ def describe(name: Optional[str] = None) -> Dict[str, Any]:
 
 
 def _device(device: Dict[str, Any]) -> Dict[str, Any]:
-    levels: List[Dict[str, Any]] = [{key: level[key] for key in ("name", "capacity_bytes", "instances", "shared_by_threads")
-                                     if level.get(key) is not None} for level in device.get("levels", [])]
+    keys = ("name", "capacity_bytes", "instances", "shared_by_threads")
+    levels = [{key: level[key] for key in keys if level.get(key) is not None} for level in device.get("levels", [])]
     return {"name": device["name"], "kind": device["kind"], "model": device.get("model") or "", "levels": levels}

@@ -1,4 +1,5 @@
-"""What `roof report` says of runs, as a notebook shows it: the answer and the roofline of each step, in HTML that fetches nothing."""
+"""What `roof report` says of runs, as a notebook shows it: the answer and the roofline of each step, in HTML that
+fetches nothing."""
 
 import base64
 import re
@@ -13,7 +14,8 @@ MOST_BYTES = 200_000  #: of a figure
 
 
 class Report:
-    """`document`: what `roof report --json` prints; `figures`: the rooflines as SVG, a file each; `page`: the whole report."""
+    """`document`: what `roof report --json` prints; `figures`: the rooflines as SVG, a file each; `page`: the whole
+    report."""
 
     def __init__(self, document: Any, figures: List[str]) -> None:
         self.document = document
@@ -27,28 +29,35 @@ class Report:
             for row in study["rows"]:
                 answer = row.get("answer")
                 bound = answer["headline"] if answer else row["reason"] or row["status"]
-                said.append(f"{row['model']}, batch {row['batch_images']}, {row['precision']} on {row['device']}: {bound}")
-            said.append((study["calibration"] or {}).get("quality") or "There are no roofs: roof.calibrate() measures them.")
+                where = f"batch {row['batch_images']}, {row['precision']} on {row['device']}"
+                said.append(f"{row['model']}, {where}: {bound}")
+            quality = (study["calibration"] or {}).get("quality")
+            said.append(quality or "There are no roofs: roof.calibrate() measures them.")
         return said
 
     def __str__(self) -> str:
         return "\n".join([*self.answers(), str(self.page)])
 
     def _repr_html_(self) -> str:
-        pictures = [inline(figure) for figure in self.figures]
-        return "".join([*(f"<p>{escape(answer)}</p>" for answer in self.answers()), *pictures, f"<p>The whole report: {escape(str(self.page))}</p>"])
+        answers = [f"<p>{escape(answer)}</p>" for answer in self.answers()]
+        return "".join([*answers, *map(inline, self.figures), f"<p>The whole report: {escape(str(self.page))}</p>"])
 
 
 def inline(figure: str) -> str:
-    """The figure as an image, whose styles reach nothing else; without what shows only under a pointer. A sentence where it is too large."""
+    """The figure as an image, whose styles reach nothing else; without what shows only under a pointer. A sentence
+    where it is too large."""
     text = re.sub(r"<title>.*?</title>| data-[a-z]+=\"[^\"]*\"", "", figure, flags=re.DOTALL)
     label = re.search(r'aria-label="([^"]*)"', text)
-    image = f'<img alt="{label[1] if label else "roofline"}" src="data:image/svg+xml;base64,{base64.b64encode(text.encode()).decode()}">'
-    return image if len(image) <= MOST_BYTES else "<p>A roofline has too many points to be shown here; it is in the report.</p>"
+    source = f"data:image/svg+xml;base64,{base64.b64encode(text.encode()).decode()}"
+    image = f'<img alt="{label[1] if label else "roofline"}" src="{source}">'
+    if len(image) > MOST_BYTES:
+        return "<p>A roofline has too many points to be shown here; it is in the report.</p>"
+    return image
 
 
 def report(*folders: Union[str, Path], calibration: Union[str, Path, None] = None) -> Report:
-    """`roof report` of these result folders [the newest run], which also writes its page into the first. Raises RuntimeError with its message."""
+    """`roof report` of these result folders [the newest run], which also writes its page into the first. Raises
+    RuntimeError with its message."""
     with tempfile.TemporaryDirectory() as scratch:
         words = [str(folder) for folder in folders] + (["--calibration", str(calibration)] if calibration else [])
         document = run_json("report", *words, "--json", "--pictures", scratch)

@@ -5,9 +5,9 @@
     roof.mfu(flops, seconds)                share of the peak
     roof.place(flops, seconds, bytes)       under all roofs
 
-The first call finds a calibration: the folder in ROOF_CALIBRATION, else what an earlier call remembered for this machine, else the newest full
-calibration of this CPU, else a probe of at most ten seconds, which is remembered. Another processor, driver, microcode or power limit is another
-machine."""
+The first call finds a calibration: the folder in ROOF_CALIBRATION, else what an earlier call remembered for this
+machine, else the newest full calibration of this CPU, else a probe of at most ten seconds, which is remembered. Another
+processor, driver, microcode or power limit is another machine."""
 
 import fcntl
 import hashlib
@@ -53,13 +53,15 @@ class Rate(float):
 
 
 def peak(precision: str = "bf16", device: Optional[str] = None) -> Rate:
-    """FLOP/s of the fastest multiply-adds in a precision: fp64, fp32, tf32, fp16, bf16, fp8, int8. `device`: cpu, gpu:0, … [the first GPU that
-    PyTorch has been asked for, else cpu]. Raises ValueError for a precision that was not measured."""
+    """FLOP/s of the fastest multiply-adds in a precision: fp64, fp32, tf32, fp16, bf16, fp8, int8. `device`: cpu,
+    gpu:0, … [the first GPU that PyTorch has been asked for, else cpu]. Raises ValueError for a precision that was not
+    measured."""
     return _fastest("compute", "precision", precision, device)
 
 
 def bandwidth(level: str = "DRAM", device: Optional[str] = None) -> Rate:
-    """B/s of the fastest access to a memory level: L1, L2, L3, DRAM. Raises ValueError for a level that was not measured."""
+    """B/s of the fastest access to a memory level: L1, L2, L3, DRAM. Raises ValueError for a level that was not
+    measured."""
     return _fastest("bandwidth", "level", level.upper(), device)
 
 
@@ -76,23 +78,26 @@ class Share(float):
 
 
 def mfu(flops: float, seconds: float, precision: str = "bf16", device: Optional[str] = None, devices: int = 1) -> Share:
-    """The share of the measured peak of `devices` equal devices: 0.4 is 40%. At most true where the peak is a lower bound. FLOPs of a model leave out
-    what is computed again, and count a multiply-add as two. Raises ValueError for what is not above 0, and for a share above 1 and above the peak's
-    interval."""
+    """The share of the measured peak of `devices` equal devices: 0.4 is 40%. At most true where the peak is a lower
+    bound. FLOPs of a model leave out what is computed again, and count a multiply-add as two. Raises ValueError for
+    what is not above 0, and for a share above 1 and above the peak's interval."""
     _above_zero(flops=flops, seconds=seconds, devices=devices)
     rate = peak(precision, device)
     each = flops / seconds / devices
     if each > (rate.high if rate < rate.high < float("inf") else rate):
-        raise ValueError(f"{each:.4g} FLOP/s of each device are above its peak in {precision}, {rate!r}: the FLOPs or the seconds are wrong"
-                         + (f", or the peak is, which is only a lower bound ({rate.reason})" if rate.is_lower_bound else "") + f"; {rate.source}")
+        bound = f", or the peak is, which is only a lower bound ({rate.reason})" if rate.is_lower_bound else ""
+        raise ValueError(f"{each:.4g} FLOP/s of each device are above its peak in {precision}, {rate!r}: the FLOPs or "
+                         f"the seconds are wrong{bound}; {rate.source}")
     return Share(each / rate, rate)
 
 
-def place(flops: float, seconds: float, bytes: Optional[float] = None, precision: str = "fp32", device: Optional[str] = None) -> Any:
-    """The point under the roofs, as `roof place --json` has it: what binds, the share of attainable, the least time. Raises ValueError for what is
-    not above 0."""
+def place(flops: float, seconds: float, bytes: Optional[float] = None, precision: str = "fp32",
+          device: Optional[str] = None) -> Any:
+    """The point under the roofs, as `roof place --json` has it: what binds, the share of attainable, the least time.
+    Raises ValueError for what is not above 0."""
     _above_zero(flops=flops, seconds=seconds, **({} if bytes is None else {"bytes": bytes}))
-    words = ["place", "--flops", repr(flops), "--seconds", repr(seconds), "--precision", precision, "--device", device or default_device()]
+    words = ["place", "--flops", repr(flops), "--seconds", repr(seconds), "--precision", precision,
+             "--device", device or default_device()]
     words += ["--bytes", repr(bytes)] if bytes is not None else []
     return run_json(*words, "--calibration", calibration(device), "--json")["points"][0]
 
@@ -133,14 +138,17 @@ def _found(device: str) -> str:
 
 
 def _measure(folder: Path, device: str, threads: int) -> None:
-    """A probe in `folder`, in the place of an older one. Raises RuntimeError for one that measured no ceilings, and keeps the older one."""
-    print(f"roof: measuring the peaks of {device} once, in about ten seconds; they are kept in {folder}", file=sys.stderr)
+    """A probe in `folder`, in the place of an older one. Raises RuntimeError for one that measured no ceilings, and
+    keeps the older one."""
+    print(f"roof: measuring the peaks of {device} once, in about ten seconds; they are kept in {folder}",
+          file=sys.stderr)
     how = ["--plan", "calibrate/cpu-peak", "--threads", str(threads)] if device == "cpu" else ["--quick"]
     probed, old = (folder.with_name(f"{folder.name}-{os.getpid()}{end}") for end in ("", "-old"))
     try:
         run("calibrate", "--device", device, *how, "--out", str(probed), "--json")
         if _left_out(probed) is None:
-            raise RuntimeError(f"the probe of {device} measured no ceilings: the machine was too busy; a later call measures again")
+            raise RuntimeError(f"the probe of {device} measured no ceilings: the machine was too busy; a later call "
+                               "measures again")
         if folder.exists():
             folder.rename(old)
         probed.rename(folder)
@@ -180,14 +188,17 @@ def _memory() -> Path:
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "roof"
     except RuntimeError:  # neither HOME nor an entry in the list of users
-        raise RuntimeError("this user has no home for measured peaks: set XDG_CACHE_HOME, HOME or ROOF_CALIBRATION") from None
+        raise RuntimeError("this user has no home for measured peaks: set XDG_CACHE_HOME, HOME or "
+                           "ROOF_CALIBRATION") from None
 
 
 def fingerprint(machine: Dict[str, Any], device: str) -> str:
-    """A short name of the machine, by what `roof doctor` says of its identity and state, its driver and its power limit."""
+    """A short name of the machine, by what `roof doctor` says of its identity and state, its driver and its power
+    limit."""
     facts = {"name": machine["name"], "identity": machine.get("identity", machine.get("threads")),
-             "state": machine.get("state", machine.get("versions")), "driver": machine.get("versions", {}).get("NVIDIA driver")}
-    facts["devices"] = [(one["name"], one.get("model")) for one in machine["devices"]]
+             "state": machine.get("state", machine.get("versions")),
+             "driver": machine.get("versions", {}).get("NVIDIA driver"),
+             "devices": [(one["name"], one.get("model")) for one in machine["devices"]]}
     facts["power"] = power_limits() if device != "cpu" else None
     facts["cpus"] = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
     text = json.dumps(facts, sort_keys=True, default=str)
@@ -197,8 +208,8 @@ def fingerprint(machine: Dict[str, Any], device: str) -> str:
 def power_limits() -> str:
     """Of each GPU, as nvidia-smi prints them; empty where it does not run."""
     try:
-        return subprocess.run([installed("nvidia-smi") or "", "--query-gpu=uuid,power.limit,driver_version", "--format=csv,noheader"],
-                              capture_output=True, text=True, check=True).stdout
+        words = [installed("nvidia-smi") or "", "--query-gpu=uuid,power.limit,driver_version", "--format=csv,noheader"]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return ""
 
@@ -215,9 +226,11 @@ def newest(machine: Dict[str, Any]) -> Optional[str]:
         return None
     text = (Path(folder) / "machine.yaml").read_text(encoding="utf-8")
     then = dict(re.findall(r"^ *(cpu_model|threads|microcode): \"?(.*?)\"?$", text, flags=re.MULTILINE))
-    now = {"cpu_model": machine["cpu_model"], "threads": str(machine["threads"]), "microcode": machine.get("versions", {}).get("microcode")}
+    now = {"cpu_model": machine["cpu_model"], "threads": str(machine["threads"]),
+           "microcode": machine.get("versions", {}).get("microcode")}
     is_quick = "\nquick: true" in (Path(folder) / "plan.yaml").read_text(encoding="utf-8")
-    return folder if not is_quick and all(then.get(key) == value for key, value in now.items() if value is not None) else None
+    is_same = all(then.get(key) == value for key, value in now.items() if value is not None)
+    return folder if is_same and not is_quick else None
 
 
 @lru_cache(maxsize=None)

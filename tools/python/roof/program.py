@@ -48,12 +48,14 @@ def run_json(*words: str) -> Any:
 
 
 def calibrate(*options: str) -> Any:
-    """Runs `roof calibrate OPTIONS` (such as "--quick") and returns its document: ceilings in SI units, levels, machine."""
+    """Runs `roof calibrate OPTIONS` (such as "--quick") and returns its document: ceilings in SI units, levels,
+    machine."""
     return run_json("calibrate", *options, "--json")
 
 
 def ceilings(path: Union[str, Path, None] = None) -> Any:
-    """The ceilings of a calibration's folder [that of this machine, as `peak` finds it] as a pandas data frame, one row each, in SI units."""
+    """The ceilings of a calibration's folder [that of this machine, as `peak` finds it] as a pandas data frame, one row
+    each, in SI units."""
     from roof.frames import pandas
     from roof.peaks import calibration
 

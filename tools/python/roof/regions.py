@@ -8,8 +8,9 @@
     ROOF_REGIONS=regions.csv python program.py
     roof place regions.csv
 
-Without ROOF_REGIONS nothing is recorded. Of nested regions of one name the outermost is timed. Threads are added up: calls and work are sums, seconds
-those of the thread with the most. Work on a GPU ends later than the call that starts it: synchronise before the region ends."""
+Without ROOF_REGIONS nothing is recorded. Of nested regions of one name the outermost is timed. Threads are added up:
+calls and work are sums, seconds those of the thread with the most. Work on a GPU ends later than the call that starts
+it: synchronise before the region ends."""
 
 import atexit
 import csv
@@ -43,7 +44,8 @@ _this = _Thread()
 
 
 class region(ContextDecorator):
-    """A part of the program, as a context or a decorator. FLOPs and bytes to and from memory are those of one call; 0 is unknown."""
+    """A part of the program, as a context or a decorator. FLOPs and bytes to and from memory are those of one call; 0
+    is unknown."""
 
     __slots__ = ("name", "flops", "bytes")
 

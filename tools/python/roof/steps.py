@@ -1,7 +1,7 @@
 """From marks of time to steps: pure arithmetic, without PyTorch.
 
-A mark is a time and a key. The time from a mark to the next belongs to its key, so the keys of a step add up to it. A key is (phase, layer), or None
-for time that belongs to no step, such as the wait for data."""
+A mark is a time and a key. The time from a mark to the next belongs to its key, so the keys of a step add up to it. A
+key is (phase, layer), or None for time that belongs to no step, such as the wait for data."""
 
 from dataclasses import dataclass, field
 from typing import Collection, Dict, List, Optional, Sequence, Tuple
@@ -35,10 +35,12 @@ class Step:
         return sum(self.seconds.values())
 
 
-def cycles_of(times: Sequence[float], keys: Sequence[Optional[Key]], begins: Sequence[int], untimed: Collection[int] = ()) -> List[Step]:
+def cycles_of(times: Sequence[float], keys: Sequence[Optional[Key]], begins: Sequence[int],
+              untimed: Collection[int] = ()) -> List[Step]:
     """One cycle for each forward pass of the model, and for the beginning of an update that makes passes itself.
 
-    `begins`: indices of the marks that begin one. The last mark only ends. `untimed`: numbers of cycles that are not to be timed."""
+    `begins`: indices of the marks that begin one. The last mark only ends. `untimed`: numbers of cycles that are not to
+    be timed."""
     cycles = []
     for number, begin in enumerate(begins):
         end = begins[number + 1] if number + 1 < len(begins) else len(times) - 1
