@@ -80,14 +80,13 @@ def _join(earlier: pd.Series, later: pd.Series) -> pd.Series:
     return earlier.combine_first(moved.dropna())
 
 
-def _weeks_of(rates: pd.Series) -> pd.DataFrame:
-    """A row for each rate of a week with enough nodes, in the order of ceilings, nodes and weeks. `line`: the number of
-    its node and ceiling; `d`: to the week's median; `step`, `change`: of d and x, since the line's week before;
-    `weeks`: of the line; `sigma`: standard deviation of a node's week, 0 where it is unknown."""
-    frame = rates.rename("x").reset_index()
+def _weeks_of(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row for each rate of a week with enough nodes, in the order of ceilings, nodes and weeks, which are numbers.
+    `line`: the number of its node and ceiling; `d`: to the week's median; `step`, `change`: of d and x, since the
+    line's week before; `weeks`: of the line; `sigma`: standard deviation of a node's week, 0 where it is unknown."""
     of_week = frame.groupby(["ceiling", "week"])["x"]
-    frame["d"], is_counted = frame["x"] - of_week.transform("median"), of_week.transform("size") >= FEWEST_COMPARED
-    frame = frame[is_counted].reset_index(drop=True)
+    d, is_counted = frame["x"] - of_week.transform("median"), of_week.transform("size") >= FEWEST_COMPARED
+    frame = frame.assign(d=d)[is_counted].reset_index(drop=True)
     frame["line"] = frame.groupby(["ceiling", "node"]).ngroup()
     lines = frame.groupby("line")
     frame["step"], frame["change"], frame["weeks"] = lines["d"].diff(), lines["x"].diff(), lines["x"].transform("size")
@@ -103,12 +102,13 @@ def _largest(d: pd.Series, frame: pd.DataFrame) -> Tuple[np.ndarray, np.ndarray]
     """C of each line, and the row of its last week before the change."""
     sums = (d - d.groupby(frame["line"]).transform("mean")).groupby(frame["line"]).cumsum()
     sums[~frame["line"].duplicated(keep="last")] = -np.inf
-    at = sums.groupby(frame["line"]).idxmax()
+    most = sums[sums == sums.groupby(frame["line"]).transform("max")]
+    at = most.index[~frame["line"][most.index].duplicated()]
     scatter = frame["sigma"][at] * np.sqrt(frame["weeks"][at])
     return (np.maximum(0, sums[at]) / scatter).to_numpy(), at.to_numpy()
 
 
-def _drifts(frame: pd.DataFrame, normal: Dict[str, float]) -> pd.DataFrame:
+def _drifts(frame: pd.DataFrame, normal: np.ndarray) -> pd.DataFrame:
     """A row for each node and ceiling with enough weeks. `normal`: of each node, the weight of a normal scatter."""
     frame = frame[(frame["weeks"] >= FEWEST_WEEKS) & (frame["sigma"] > 0)].reset_index(drop=True)
     c, at = _largest(frame["d"], frame)
@@ -118,18 +118,19 @@ def _drifts(frame: pd.DataFrame, normal: Dict[str, float]) -> pd.DataFrame:
     found = frame.assign(before=before, since=since).loc[at].reset_index(drop=True)
     found["after"], both = found["weeks"] - found["before"], found["weeks"] * np.sqrt(found["weeks"])
     found["change"] = -c * found["sigma"] * both / (found["before"] * found["after"])  # difference of the means
-    share = found["node"].map(normal)
+    share = normal[found["node"]]
     return found.assign(chance=share * np.exp(-2 * c**2) + (1 - share) * np.exp(-2 * of_cut**2))
 
 
-def _shifts(frame: pd.DataFrame) -> List[FleetShift]:
+def _shifts(frame: pd.DataFrame, names: Dict[str, pd.Index]) -> List[FleetShift]:
     """The weeks in which most nodes changed materially, and certainly."""
     found = []
     for (ceiling, week), changes in frame.dropna(subset=["change"]).groupby(["ceiling", "week"])["change"]:
         median, variance, _ = map(float, scale(changes))
         half = 5 * math.sqrt(0.5 * math.pi * variance / len(changes))  # standard errors: none in years of health
         if len(changes) >= FEWEST_COMPARED and abs(median) >= max(half, -MATERIAL):
-            found.append(FleetShift(ceiling, week, *(exp(median + end) for end in (0, -half, half)), len(changes)))
+            ratios = (exp(median + end) for end in (0, -half, half))
+            found.append(FleetShift(names["ceiling"][ceiling], names["week"][week], *ratios, len(changes)))
     return found
 
 
@@ -166,21 +167,26 @@ def _series_of(fleet: Fleet) -> List[HistorySeries]:
 def judge_history(fleet: Fleet) -> List[HistorySeries]:
     series, scatters, candidates = _series_of(fleet), [], [pd.DataFrame({"chance": [], "change": []})]
     for number, found in enumerate(series):
-        nodes, found.weeks = (sorted(found.rates.index.unique(level)) for level in ("node", "week"))
-        scatters.append((0.0, 0.0))
-        found.nodes, frame = len(nodes), _weeks_of(found.rates)
+        index, scatters = found.rates.index, [*scatters, (0.0, 0.0)]
+        codes = {of: pd.factorize(index.get_level_values(of), sort=True) for of in ("ceiling", "node", "week")}
+        names = {of: values for of, (_, values) in codes.items()}
+        found.nodes, found.weeks = len(names["node"]), list(names["week"])
+        frame = pd.DataFrame({"x": found.rates.to_numpy(), **{of: numbers for of, (numbers, _) in codes.items()}})
+        frame = _weeks_of(frame)
         if frame.empty:
             continue
         known = frame[frame["step"].notna() & (frame["sigma"] > 0)]
-        counts = TailCounts(len(nodes))
+        counts = TailCounts(found.nodes)
         z = (known["step"] / known["sigma"] / math.sqrt(2)).to_numpy()
-        counts.add(pd.Index(nodes).get_indexer(known["node"]), z, healthy(ALIKE))
-        normal = counts.weights(np.tile(BEFORE, (len(nodes), 1)))[:, 0]
-        drifts = _drifts(frame, dict(zip(nodes, normal)))
-        found.tests, found.shifts = len(drifts), _shifts(frame)
-        candidates += [drifts.assign(series=number)] if len(drifts) else []
-        ceilings = found.rates.index.unique("ceiling")
-        sigmas = frame.groupby("ceiling")["sigma"].first().reindex(ceilings).fillna(0.0)
+        counts.add(known["node"].to_numpy(), z, healthy(ALIKE))
+        normal = counts.weights(np.tile(BEFORE, (found.nodes, 1)))[:, 0]
+        drifts = _drifts(frame, normal)
+        found.tests, found.shifts = len(drifts), _shifts(frame, names)
+        texts = {key: names[of][drifts[key].astype(int)]
+                 for key, of in (("ceiling", "ceiling"), ("node", "node"), ("since", "week"))}
+        drifts = drifts.assign(**texts, series=number)
+        candidates += [drifts] if len(drifts) else []
+        sigmas = frame.groupby("ceiling")["sigma"].first().reindex(range(len(names["ceiling"]))).fillna(0.0)
         scatters[-1] = float(sigmas.median()), float(normal[0])
     rows = pd.concat(candidates[1:] or candidates)
     for row in rows[holm(rows["chance"]) & (rows["change"] < MATERIAL).to_numpy()].itertuples():
