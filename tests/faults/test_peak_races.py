@@ -89,8 +89,9 @@ class PeakRaces(unittest.TestCase):
                 later = self.answers(self.ask(cache, "whole"))
                 for name, right in (("fp32", PEAK), ("DRAM", MEMORY)):
                     self.assertAlmostEqual(1, float(later[name].split(" ")[0]) / right, 6, (said, later))
+            if (race + 1) % 20 == 0 or race + 1 == RACES:
+                print(f"{race + 1} races of four: {seen[False]} rates, {seen[True]} reasons", file=sys.stderr, flush=True)
         self.assertEqual(8 * RACES, sum(seen.values()))
-        print(f"{RACES} races of four: {seen[False]} rates, {seen[True]} reasons", file=sys.stderr)
 
 
 if __name__ == "__main__":

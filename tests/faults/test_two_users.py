@@ -79,7 +79,7 @@ class TwoUsers(unittest.TestCase):
 
     def test_a_kill_of_one_or_both_harms_neither(self):
         chance = random.Random(SEED)
-        kills = 0
+        kills = tries = 0
         while kills < KILLS:
             place = self.new_place(f"try{kills}")
             masks = {user: chance.choice(MASKS) for user in (ALICE, BOB)}
@@ -114,6 +114,8 @@ class TwoUsers(unittest.TestCase):
                     self.assertIn(self.ids, [[row[0] for row in rows(folder)] for folder in mine])
                 self.assertEqual(len(list((place / "results/fake-2cpu").iterdir())), sum(len(self.folders(place, user)) for user in masks))
             subprocess.run(["rm", "-rf", place], check=True)
+            if (tries := tries + 1) % 50 == 0:
+                print(f"{kills} kills so far", file=sys.stderr, flush=True)
         print(f"{kills} kills", file=sys.stderr)
 
 

@@ -127,8 +127,17 @@ class Ert(unittest.TestCase):
                                   (replaced(text, "912.5", "1e308864"), "expected a rate above 0"),
                                   (replaced(text, "912.5", "NaN"), "NaN is no number"), (replaced(text, "912.5", "9" * 5000), "x: "),
                                   (replaced(text, '"empirical": {', '"empirical": [{'), "x: byte"),
+                                  ('{"empirical": [], "gbytes": 1}', "x: there is no object 'empirical'"),
+                                  ('["empirical", "gbytes"]', "x: there is no object 'empirical'"),
+                                  ('{"empirical": {"gbytes": []}}', "x: gbytes: expected a list 'data'"),
+                                  ('{"empirical": {"gbytes": {"data": {}}}}', "x: gbytes: expected a list 'data'"),
+                                  ('{"empirical": {"gbytes": {"data": [["DRAM", true]]}}}', "x: gbytes: expected a pair"),
+                                  ('{"empirical": {"gbytes": {"data": [["DRAM", 0]]}}}', "x: gbytes: expected a rate above 0"),
+                                  ('{"empirical": {"gbytes": {"data": []}}}', "x: it holds no rate"),
+                                  (text + " " * ((1 << 20) + 1 - len(text)), "x: it is larger than 1 MiB"),
                                   ('{"empirical": {"gbytes": ' + "[" * 100000, "nested too deeply")):
             self.assertIn(sentence, refusal(content))
+        self.assertEqual("", refusal(text + " " * ((1 << 20) - len(text))))
 
 
 if __name__ == "__main__":

@@ -42,6 +42,18 @@ TEST_CASE("a changed cell is named with its line, its row is damaged, and the ot
         CHECK_THAT(back.damage.at(0),
                    Catch::Contains("measurements.csv:2: it does not match its checksum: it was changed"));
         CHECK_THAT(back.rows[0].reason, Catch::Contains("measurements.csv:2"));
+        CHECK(back.rows[0].point.text("batch") == "4");
+    }
+    SECTION("of an axis that is read as a number")
+    {
+        for (const char* const number : {"4x", "-4", "1000000001"}) {
+            const Damaged other;
+            other.replace("measurements.csv", "tinynet,4,", fmt::format("tinynet,{},", number));
+            const Results back = read_results(other.run);
+            CHECK(statuses(back) == std::vector{Status::damaged, Status::ok, Status::failed});
+            CHECK_FALSE(back.rows[0].point.has("batch"));
+            CHECK(back.rows[0].point.text("model") == "tinynet");
+        }
     }
     SECTION("of a sample")
     {

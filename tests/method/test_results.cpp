@@ -285,6 +285,33 @@ TEST_CASE("the newest calibration of the same machine is found next to a run")
     REQUIRE(find_calibration(root / "m", "newcomer").filename() == "2026-01-07-a");
 }
 
+TEST_CASE("a damaged run is named to its neighbours, and not among what it passed over itself")
+{
+    const TemporaryFolder root;
+    const std::string stopped_early = "run:\n  - {bench: flops, threads: 1, isa: avx2}\n";
+    for (const auto& [name, plan] : {std::pair<std::string, std::string>{"a", stopped_early + "  - {bench: bandwidth}\n"},
+                                     {"b", stopped_early + "  - {bench: bandwidth}\n"},
+                                     {"c", stopped_early},
+                                     {"d", plan_text}}) {
+        RunDirectory run(root / "m" / name, plan, fake_machine());
+        for (const Measurement& row : measured(plan)) run.append(row);
+    }
+    for (const std::string name : {"b", "c"}) {
+        const auto rows = root / "m" / name / "measurements.csv";
+        std::string text = read_file(rows);
+        text.insert(text.find("flops"), "x");
+        write_file(rows, text);
+    }
+    const auto damage = [&](const std::string& name) {
+        PassedOver over;
+        find_calibration(root / "m" / name, {}, &over);
+        return over.damage;
+    };
+    CHECK(damage("d").size() == 2);
+    REQUIRE(damage("c").size() == 1);
+    CHECK_THAT(damage("c").front(), Catch::Contains("'b' was passed over"));
+}
+
 TEST_CASE("probes repeated for what lasts are found beside a run, and are no calibration")
 {
     const TemporaryFolder root;

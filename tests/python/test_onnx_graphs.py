@@ -80,6 +80,19 @@ class WithinGraphs(unittest.TestCase):
         found = read(made([scan, node("Neg", ["rows"], "y")], [weights("w", 8, 8), weights("begin", 1, 8, 8)]))
         self.assertEqual((3 * 2 * 8 * 8 * 8, (3, 1, 8, 8), []), (found.flops(), of_kind(found, "Neg").output, found.unknown()))
 
+    def test_sixty_graphs_within_one_another_are_read(self):
+        domains = [helper.make_opsetid("", 17), helper.make_opsetid("custom", 1)]
+        for depth in (60, 61):
+            calls = [("custom", f"F{number}") for number in range(1, depth)] + [("", "Neg")]
+            functions = [helper.make_function(*function, ["a"], ["b"], [helper.make_node(inner, ["a"], ["b"], domain=domain)], domains)
+                         for function, (domain, inner) in zip(calls, calls[1:])]
+            model = made([helper.make_node("F1", ["x"], ["y"], domain="custom")], functions=functions)
+            if depth == 60:
+                self.assertEqual((1, 3, 8, 8), of_kind(read(model), "Neg").output)
+            else:
+                with self.assertRaisesRegex(InputError, "more than 60 graphs within one another"):
+                    read(model)
+
     def test_functions_are_entered_with_their_attributes(self):
         product = helper.make_node("Gemm", ["a", "b"], ["c"], name="product")
         product.attribute.add(name="transB", ref_attr_name="turned", type=onnx.AttributeProto.INT)

@@ -373,7 +373,7 @@ class Recorded(unittest.TestCase):
                 test_folder.check_recording(place)
                 self.assertEqual(2 + rank, len((place / "samples.csv").read_text(encoding="utf-8").splitlines()) - 1)
             if race % 50 == 49:
-                print(f"{race + 1} races of four recorders: 0 torn, 0 replaced", file=sys.stderr)
+                print(f"{race + 1} races of four recorders", file=sys.stderr, flush=True)
 
     def test_profile_states_what_recording_costs_and_keeps_the_losses(self):
         recording = roof.profile(networks.LSTM(), cross_entropy, TEXT, steps=3, folder=self.folder)

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-LONGEST = 600  # seconds, of a busy machine
+LONGEST, ASLEEP = 300, 60  # seconds of processor time, and of sleep of all threads: a busy machine makes neither longer
 RAW = re.compile(r"filesystem error|json\.exception|terminate called|unexpected: |Traceback|what\(\)")
 CLEAN = re.compile(r"OMP_|GOMP_|KMP_|MKL_|HWLOC_|ONEDNN_|DNNL_|ROOF_|LC_|LANG|SLURM|PMI|OMPI|XDG_|LD_PRELOAD|TMPDIR|TERM$|COLUMNS")
 
@@ -27,6 +27,42 @@ class Wrong(Exception):
 def must(holds, *why):
     if not holds:
         raise Wrong(" ".join(str(one) for one in why)[:2000])
+
+
+def activity(root):
+    """Seconds of processor time of a process and its descendants, and whether a thread of them runs, or waits for a processor or a disk."""
+    stats = {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            stats[int(file.parent.name)] = file.read_text(encoding="utf-8", errors="replace").rsplit(")", 1)[1].split()
+        except OSError:
+            continue  # it has ended
+    tree, added = set(), {root}
+    while added:
+        tree |= added
+        added = {process for process, stat in stats.items() if int(stat[1]) in added} - tree
+    ticks = sum(sum(map(int, stats[one][11:15])) for one in tree & stats.keys())
+    threads = (thread for one in tree for thread in Path(f"/proc/{one}/task").glob("*/stat"))
+    try:
+        runs = any(thread.read_text(encoding="utf-8", errors="replace").rsplit(")", 1)[1].split()[0] in "RD" for thread in threads)
+    except OSError:
+        runs = True  # one has just ended
+    return ticks / os.sysconf("SC_CLK_TCK"), runs
+
+
+def ends(process, until=None):
+    """What it says until it ends; None as soon as `until` holds. Raises Wrong where it is stuck."""
+    step, seconds, slept = (0.2 if until else 1), 0, 0
+    while not (until and until()):
+        try:
+            return process.communicate(timeout=step)
+        except subprocess.TimeoutExpired:
+            before, (seconds, runs) = seconds, activity(process.pid)
+            slept = 0 if runs or seconds != before else slept + step
+            if seconds > LONGEST or slept > ASLEEP:
+                process.kill()
+                raise Wrong(f"{process.args} does not end: {seconds:.0f} s of processor time, the last {slept:.0f} s asleep") from None
+    return None
 
 
 class Jail:
@@ -51,9 +87,9 @@ class Jail:
     def run(self, words, env=None, wrapper=(), lacks=None, raw=False, **how):
         """Of any program. `env`: more variables; None takes one away. `wrapper`: words before. `raw`: signals and words of libraries may be."""
         environment = self.environment({**(self.lacking(lacks) if lacks else {}), **(env or {})})
-        how = {"cwd": self.folder, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, "timeout": LONGEST, **how}
-        done = subprocess.run([*wrapper, *words], env=environment, check=False, **how)
-        done.out, done.err = ((text or b"").decode("utf-8", "replace") for text in (done.stdout, done.stderr))
+        how = {"cwd": self.folder, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, **how}
+        done = subprocess.Popen([*wrapper, *words], env=environment, **how)
+        done.out, done.err = ((text or b"").decode("utf-8", "replace") for text in ends(done))
         if not raw:
             must(done.returncode >= 0, words, "was ended by signal", -done.returncode, done.err)
             must(not RAW.search(done.out + done.err), words, "said", done.out[-500:] + done.err[-500:])

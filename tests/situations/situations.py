@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from jail import HERE, LONGEST, Skip, must, read
+from jail import HERE, Skip, ends, must, read
 
 ROOT = HERE.parents[1]
 ALL = []  # (group, name, function, whether it is of the sample)
@@ -242,11 +242,8 @@ def started(jail, words, ignored=()):
 
 
 def appears(file, process):
-    for _ in range(20 * LONGEST):
-        if file.exists() or process.poll() is not None:
-            return file.exists()
-        time.sleep(0.05)
-    return False
+    ends(process, until=file.exists)
+    return file.exists()
 
 
 @situation("signals", "INT", "TERM", "HUP", "USR1", "QUIT")
@@ -256,7 +253,8 @@ def the_profiled_program_gets(jail, name):
     try:
         must(appears(jail.folder / "begun", process), "the program did not begin")
         process.send_signal(getattr(signal, f"SIG{name}"))
-        must(process.wait(LONGEST) == 5 and (jail.folder / "got").exists(), process.returncode)
+        ends(process)
+        must(process.returncode == 5 and (jail.folder / "got").exists(), process.returncode)
     finally:
         process.kill()
 
