@@ -37,7 +37,7 @@ OF_FLEET = ("n1", "n2")
 #: Each command, and the folders that it reads: first those that it is told, then those that it finds.
 COMMANDS = {
     "report": (["report", HOME / RUN, "--out", PAGE, "--json"], ("run",), ("newer",)),
-    "newest": (["report", "--out", PAGE, "--brief"], ("run",), ("newer",)),
+    "newest": (["report", "--out", PAGE, "--brief"], (), ("run", "newer")),
     "anonymised": (["report", HOME / RUN, "--out", PAGE, "--anonymise", "--data", TABLES], ("run",), ("newer",)),
     "baseline": (["report", HOME / RUN, "--baseline", "other", "--out", PAGE], ("run", "other"), ("newer",)),
     "two reports": (["report", HOME / RUN, "other", "--out", PAGE], ("run", "other"), ("newer",)),
@@ -122,8 +122,8 @@ class Campaign:
         self.counts, self.kinds, self.wrong = Counter(), Counter(), 0
         self.make()
         self.answers = {name: self.fresh(name) for name in COMMANDS}
-        # What each command says where the newer calibration, which it finds, is not there.
-        self.without = {name: self.fresh(name, HOME / NEWER) for name, (_, _, found) in COMMANDS.items() if "newer" in found}
+        # What each command says where a folder that it finds is not there.
+        self.without = {(name, place): self.fresh(name, PLACES[place]) for name, (_, _, found) in COMMANDS.items() for place in found}
         for name, answer in self.answers.items():
             if answer[0] > (1 if name in ("health", "history", "compare fleets", "fleet", "hidden fleet", "retest") else 0) and not answer[1]:
                 raise SystemExit(f"{name} of whole folders: {answer}")
@@ -253,7 +253,7 @@ class Campaign:
             return "refused" if "no calibration" in err or is_named else wrong("ENDED")  # of two accidents no calibration may be left
         if is_named:
             return "told"
-        if any(may for _, _, may in befallen) and name in self.without and self.same(name, answer, self.without[name]):
+        if any(may and (name, place) in self.without and self.same(name, answer, self.without[name, place]) for _, place, may in befallen):
             return "passed over by rule"
         if "newer" in told and any(what == f"{one} (neighbour)" for what, _, _ in befallen for one in CONSISTENT):
             return "as it is"

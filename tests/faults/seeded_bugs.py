@@ -33,8 +33,8 @@ FIRST = {"test_method": ["damage", "results", "headers_and_runs", "folder_withou
          "test_analysis": ["digest", "table", "sinks"]}
 HELPERS = ["fake_roof", "inject", "record_writes", "accidents"]
 PACKAGE = "tools/python/roof"
-PYTHON = {"": ["folder", "configs"], "fleet": ["digests", "folders", "nodes"], "onnx_reading": ["nodes", "values", "walk", "folding"],
-          "importing": ["files", "events", "key_averages", "kineto", "likwid", "nsight_compute", "nsight_systems", "perf_stat", "results", "ert_roofline"]}
+PYTHON = {"": ["folder", "configs"], "fleet": ["digests", "folders", "nodes"], "onnx_reading": ["values", "walk", "folding"],
+          "importing": ["files", "events", "key_averages", "kineto", "likwid", "nsight_compute", "nsight_systems", "perf_stat", "ert_roofline"]}
 OF_PYTHON = {"": "^python: .*(folder|program|recorded|estimated)", "fleet": "^fleet: ", "onnx_reading": "^python: .*(ONNX|estimated)",
              "importing": "^import: "}
 OF_FILES = "^faults: .*(accident|kills and failing|power cuts|neighbour|folder of others|several users)"

@@ -13,7 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
+#include <utility>
 
 using namespace roof;
 using namespace roof::fakes;
@@ -288,28 +290,24 @@ TEST_CASE("the newest calibration of the same machine is found next to a run")
 TEST_CASE("a damaged run is named to its neighbours, and not among what it passed over itself")
 {
     const TemporaryFolder root;
-    const std::string stopped_early = "run:\n  - {bench: flops, threads: 1, isa: avx2}\n";
-    for (const auto& [name, plan] : {std::pair<std::string, std::string>{"a", stopped_early + "  - {bench: bandwidth}\n"},
-                                     {"b", stopped_early + "  - {bench: bandwidth}\n"},
-                                     {"c", stopped_early},
-                                     {"d", plan_text}}) {
+    const std::string compute = "run:\n  - {bench: flops, threads: 1, isa: avx2}\n";
+    const std::array<std::pair<const char*, std::string>, 3> plans{
+        {{"a", compute + "  - {bench: bandwidth, operation: load}\n"}, {"b", compute}, {"c", plan_text}}};
+    for (const auto& [name, plan] : plans) {
         RunDirectory run(root / "m" / name, plan, fake_machine());
         for (const Measurement& row : measured(plan)) run.append(row);
     }
-    for (const std::string name : {"b", "c"}) {
-        const auto rows = root / "m" / name / "measurements.csv";
-        std::string text = read_file(rows);
-        text.insert(text.find("flops"), "x");
-        write_file(rows, text);
-    }
-    const auto damage = [&](const std::string& name) {
-        PassedOver over;
-        find_calibration(root / "m" / name, {}, &over);
-        return over.damage;
-    };
-    CHECK(damage("d").size() == 2);
-    REQUIRE(damage("c").size() == 1);
-    CHECK_THAT(damage("c").front(), Catch::Contains("'b' was passed over"));
+    const std::filesystem::path rows = root / "m" / "b" / "measurements.csv";
+    std::string text = read_file(rows);
+    text.insert(text.find("\nflops") + 1, "x");
+    write_file(rows, text);
+    PassedOver of_c;
+    CHECK(find_calibration(root / "m" / "c", {}, &of_c).filename() == "a");
+    REQUIRE(of_c.damage.size() == 1);
+    CHECK_THAT(of_c.damage.front(), Catch::Contains("'b' was passed over"));
+    PassedOver of_b;
+    CHECK(find_calibration(root / "m" / "b", {}, &of_b).filename() == "a");
+    CHECK(of_b.damage.empty());
 }
 
 TEST_CASE("probes repeated for what lasts are found beside a run, and are no calibration")
