@@ -18,15 +18,6 @@ using tests::roof_on;
 using tests::words;
 using tests::Workbench;
 
-TEST_CASE("calibrate --compare names the command that compares with other programs, and measures nothing")
-{
-    const tests::Workbench bench;
-    const auto said = bench.roof({"calibrate", "--compare", "likwid"});
-    CHECK(said.status == 2);
-    CHECK_THAT(said.err, Catch::Contains("tools/bench_ceilings --likwid likwid-bench"));
-    CHECK_FALSE(std::filesystem::exists(bench.folder / "results"));
-}
-
 TEST_CASE("calibrate --json prints one document of ceilings with units on standard output")
 {
     const auto said = calibrate({"--quick", "--json"});

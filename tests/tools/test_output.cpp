@@ -90,12 +90,10 @@ TEST_CASE("a run prints its steps to standard error like PyTorch's example, and 
                                          "Loss 5.0000e+00 (6.0000e+00)\n"));
     CHECK(lines(said.err) == 11);
     CHECK_THAT(said.out, Catch::Contains("tinynet, batch 4, fp32 on cpu, 2 threads"));
-    CHECK_THAT(said.out,
-               Catch::Contains("100 total images over total time") && Catch::Contains("100 of the median step"));
+    CHECK_THAT(said.out, Catch::Contains("images/s") && Catch::Contains("900 GFLOP/s"));
     CHECK_THAT(said.out, Catch::Contains("forward 24.0 ms, backward 12.0 ms, update 4.00 ms"));
-    CHECK_THAT(said.out, Catch::Contains("9.00 GFLOP per training step"));
-    CHECK_THAT(said.out, Catch::Contains("7 6 5 4 3 2 1 0 -1 -2"));
-    CHECK_THAT(said.out, Catch::Contains("no measured roof"));
+    CHECK_THAT(said.out, Catch::Contains("losses 7 6 5 4 3 2 1 0 -1 -2\n"));
+    CHECK_THAT(said.out, Catch::StartsWith("No ceilings"));
 }
 
 TEST_CASE("a run finds the calibration of its machine and shows its share of the roof")
@@ -106,7 +104,7 @@ TEST_CASE("a run finds the calibration of its machine and shows its share of the
     const std::vector<std::string> words{"run", "tinynet", "--batch", "4"};
     const std::vector<std::string> elsewhere{"run", "tinynet", "--batch", "4", "--out", bench.path("elsewhere/run")};
     // 9 GFLOP per image at 10 ms per image, with two threads of 50 GFLOP/s: the fake step is faster than its roof.
-    const std::string share = "<=900% of the measured fp32 roof >=100 GFLOP/s (2 threads)";
+    const std::string share = "<=900%";
     CHECK_THAT(bench.roof(words).out, Catch::Contains(share));
     CHECK_THAT(bench.roof(elsewhere).out, Catch::Contains(share));
 }

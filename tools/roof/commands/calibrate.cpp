@@ -48,7 +48,6 @@ struct CalibrateOptions {
     std::string& plan = parser.value("--plan");
     std::string& without = parser.value("--without");
     bool& side_by_side = parser.flag("--side-by-side");
-    std::string& compare = parser.value("--compare");
     std::string& out = parser.value("--out");
     std::string& node = parser.value("--node");
     bool& json = parser.flag("--json");
@@ -293,10 +292,6 @@ int measure_lasting(const CalibrateOptions& options, Context& context)
 
 int measure_ceilings(const CalibrateOptions& options, Context& context)
 {
-    if (!options.compare.empty())
-        throw InputError(
-            "--compare: tools/bench_ceilings compares ceilings with other programs, in turns: "
-            "tools/bench_ceilings --likwid likwid-bench");
     const std::string device = devices_named(options.device, context.registry);
     for (const std::string& bench : benches_without(options))
         if (const auto known = context.registry.bench_names(); std::ranges::find(known, bench) == known.end())
