@@ -46,7 +46,7 @@ PartKey key_of(const Placement& p)
 }
 
 /// What all parts of a row share.
-struct Row {
+struct RowFacts {
     RowRoofs over;
     std::map<std::string, double> uses;  ///< by layer
     Bytes value;                         ///< size of a value; 0 if unknown
@@ -58,7 +58,7 @@ bool is_product(const Placement& p)
 }
 
 /// The windows that read an input value; 0 if unknown. A fused layer is named "conv1+relu1".
-double uses_of(const Placement& p, const Row& row)
+double uses_of(const Placement& p, const RowFacts& row)
 {
     const auto found = row.uses.find(split(p.name, '+').front());
     return found == row.uses.end() ? 0 : found->second;
@@ -67,7 +67,7 @@ double uses_of(const Placement& p, const Row& row)
 /// Bytes of each level; nullopt where they are not known.
 using Moved = std::vector<std::optional<LevelBytes>>;
 
-Moved analytic_bytes(const Placement& p, const Row& row)
+Moved analytic_bytes(const Placement& p, const RowFacts& row)
 {
     const Bytes registers = registers_of(p.implementation);
     const double uses = uses_of(p, row);
@@ -154,7 +154,7 @@ void find_level_bytes(std::span<Placement> placements, std::span<const Measureme
         const auto layers = std::find_if(first, last, [](const Placement& p) { return p.scope == Scope::layer; });
         const auto known = uses.try_emplace(first->model).first;
         if (known->second.empty()) known->second = input_uses(first->model);
-        const Row row{look_up(measured, ceilings, machine), known->second, value_size(measured)};
+        const RowFacts row{look_up(measured, ceilings, machine), known->second, value_size(measured)};
         for (auto p = layers; p != last; ++p) p->moved = with_counts(analytic_bytes(*p, row), *p, counts);
         for (auto p = first; p != layers; ++p) p->moved = with_counts(sum_of(*p, {layers, last}), *p, counts);
     }

@@ -16,13 +16,13 @@ std::string common_id(const Study& study, const std::string& row)
     return id_without(row, "threads");
 }
 
-struct Row {
+struct BaselineRow {
     std::string_view what;
     Change change;
     const Placement* before = nullptr;  ///< null for ceilings
     const Placement* now = nullptr;
 };
-using R = const Row&;
+using R = const BaselineRow&;
 
 /// Of both sides; one text where they are the same.
 Cell both(const std::string& before, const std::string& now)
@@ -44,7 +44,7 @@ const Placement* before(const Study& study, const Placement& now)
 
 DataTable baseline_table(const Study& study)
 {
-    std::vector<Row> rows;
+    std::vector<BaselineRow> rows;
     for (const Scope scope : {Scope::step, Scope::layer})
         for (const Placement& now : study.placements) {
             const Placement* const then = now.scope == scope ? before(study, now) : nullptr;
@@ -73,7 +73,7 @@ DataTable baseline_table(const Study& study)
         const std::string id = r.change.id();
         return word(step == study.results.rows.end() ? id : step_title(*step, study.results.rows), id);
     };
-    DataTable table = table_of<Row>(
+    DataTable table = table_of<BaselineRow>(
         {{"", "row", [](R r) { return word(r.now ? r.now->row : r.change.id()); }},
          {"", "what", [](R r) { return word(r.what); }},
          {"step, layer or ceiling", "name", name_of},

@@ -3,13 +3,12 @@
 #include "analysis/study/compared/compare.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
+#include "ert/base/utc.hpp"
 #include "ert/method/bench/processes.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace roof::analysis {
@@ -18,29 +17,15 @@ namespace {
 
 constexpr double longest_gap = 3600;  ///< seconds: a machine that was calibrated longer ago may be another one
 
-/// Seconds since 1970 of "2026-11-21T12:26:51Z"; nothing for another form.
-std::optional<double> seconds_of(const std::string& time)
-{
-    constexpr std::string_view form = "0000-00-00T00:00:00Z";
-    if (time.size() != form.size()) return std::nullopt;
-    const auto number = [&](std::size_t from, std::size_t length) {
-        return parse_number<int>(std::string_view(time).substr(from, length)).value_or(-1);
-    };
-    const std::chrono::year_month_day day{std::chrono::year(number(0, 4)),
-                                          std::chrono::month(static_cast<unsigned>(number(5, 2))),
-                                          std::chrono::day(static_cast<unsigned>(number(8, 2)))};
-    if (!day.ok()) return std::nullopt;
-    const double days = std::chrono::sys_days{day}.time_since_epoch().count();
-    return 86400 * days + 3600 * number(11, 2) + 60 * number(14, 2) + number(17, 2);
-}
-
 /// When these rows were started, first and last; nothing if no row says so.
 std::optional<std::pair<double, double>> times_of(std::span<const Measurement> rows)
 {
     std::optional<std::pair<double, double>> times;
     for (const Measurement& row : rows)
-        if (const auto at = seconds_of(row.started))
-            times = times ? std::pair(std::min(times->first, *at), std::max(times->second, *at)) : std::pair(*at, *at);
+        if (const auto moment = utc_seconds(row.started)) {
+            const auto at = static_cast<double>(*moment);
+            times = times ? std::pair(std::min(times->first, at), std::max(times->second, at)) : std::pair(at, at);
+        }
     return times;
 }
 

@@ -28,7 +28,6 @@ namespace {
 
 constexpr double alone = 0.6;        ///< the share of the time from which one bound is named alone
 constexpr double named = 0.1;        ///< the share from which it is named among others
-constexpr double unexplained = 0.5;  ///< the share from which no roof says what binds
 constexpr double worthwhile = 0.01;  ///< the least share of the step that an action saves
 constexpr double busy = 0.1;         ///< the share of disturbed samples from which the machine is called busy
 
@@ -235,7 +234,7 @@ StepAnswer answer_of(const Study& study, const Measurement& row)
         answer.headline =
             step->levels.empty() ? "no roof over it was measured" : "no compute roof of its precision was measured";
     } else {
-        answer.no_roof_binds = times.unexplained + times.outside() >= unexplained * times.all();
+        answer.no_roof_binds = times.no_roof_binds();
         answer.headline = std::string(differ_in_clock(row)
                                           ? "on ranks with different clocks, whose difference counts as communication, "
                                           : "") +

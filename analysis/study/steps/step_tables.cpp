@@ -1,7 +1,6 @@
 // Training steps: the verdict, batch trajectories, headroom, breakdown, what-if, and rows that were not
 // measured.
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/study/steps/answer.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/steps/whatif.hpp"
 #include "analysis/study/tables.hpp"
@@ -24,7 +23,6 @@ struct PlacedStep {
     const Placement* p;
     StepTimes times;
     Scaling scaling;
-    bool no_roof_binds;
     std::optional<BusyCost> busy;
 
     bool is_placed() const { return p != nullptr && !p->binds.empty(); }
@@ -40,7 +38,7 @@ std::vector<PlacedStep> steps_of(const Study& study)
     std::vector<PlacedStep> steps;
     for (const Measurement* row : step_rows(study.results.rows))
         steps.push_back({*row, step_placement(study.placements, *row), step_times(study.placements, *row),
-                         scaling_of(*row, study), answer_of(study, *row).no_roof_binds, busy_cost(*row)});
+                         scaling_of(*row, study), busy_cost(*row)});
     return steps;
 }
 
@@ -179,7 +177,9 @@ DataTable verdict_table(const Study& study)
         {"model rate", "rate_median_flop_per_s", [](S s) { return s.p ? rate_cell(*s.p, "-") : absent(); }},
         {"", "compute_roof_flop_per_s", [](S s) { return s.has_peak() ? number(s.p->compute_roof.value) : absent(); }},
         {"bound by", "binds",
-         [](S s) { return s.is_placed() && !s.no_roof_binds ? word(bottleneck_text(*s.p), s.p->binds) : absent(); }},
+         [](S s) {
+             return s.is_placed() && !s.times.no_roof_binds() ? word(bottleneck_text(*s.p), s.p->binds) : absent();
+         }},
         {"", "nearer_level_may_bind", [](S s) { return s.is_placed() ? truth(s.p->nearer_may_bind) : absent(); }},
         {"", "attainable_s", [](S s) { return s.is_placed() ? number(s.p->attainable.value) : absent(); }},
         {"compute / bandwidth / unexplained", "", shares_cell, Shown::terminal},

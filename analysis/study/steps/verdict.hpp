@@ -34,6 +34,8 @@ struct StepTimes {
     /// Neither in the layers nor exposed communication, nor waiting for a processor.
     double outside() const { return std::max(0.0, step - layers - communication - waited); }
     double all() const { return std::max(step, layers) + data; }
+    /// Half of the time or more is unexplained or outside the layers.
+    bool no_roof_binds() const { return unexplained + outside() >= 0.5 * all(); }
 };
 /// What other programs took of a step, if it is known. Of several ranks it is not: they take processors from each
 /// other.

@@ -1,5 +1,6 @@
 // `roof completion`: a script that lets a shell complete command lines of roof. It asks `roof completion words`, so
 // that it has the models, plans, devices and runs of the moment.
+#include "analysis/estimate/estimate.hpp"
 #include "analysis/study/exports/export.hpp"
 #include "ert/base/names.hpp"
 #include "ert/base/precision.hpp"
@@ -58,8 +59,6 @@ constexpr KnownValues known_values[] = {
     {"health", "--prolog", "slurm"},
     {"estimate", "--algorithm", "direct auto"},
     {"estimate", "--link", "nvlink pcie"},
-    {"estimate", "--phase", "train forward prefill decode"},
-    {"estimate", "--optimizer", "sgd adamw"},
     {"profile", "--metrics", "usual traffic shared scalar tensor rare all"},
 };
 
@@ -70,6 +69,8 @@ std::vector<std::string> values_of(std::string_view command, std::string_view wo
     for (const KnownValues& known : known_values)
         if (known.command == command && known.word == word) values = split(known.values, ' ');
     if (command == "run" && word.starts_with("--")) values = trained_values(context.registry, word);
+    if (command == "estimate" && word == "--phase") values = names_in(names_of(model::Use{}).rows);
+    if (command == "estimate" && word == "--optimizer") values = names_in(names_of(model::Optimizer{}).rows);
     if (word == "MODEL") values = trained_models(context.registry);
     if (word == "PLAN" || word == "--plan") values = built_in_plans();
     if (word == "SHELL") values = names_in(shells);

@@ -108,12 +108,12 @@ json counters(const BenchRegistry&)
     return list;
 }
 
-struct Kind {
+struct Listing {
     const char* name;
     json (*collect)(const BenchRegistry&);
     bool is_long = false;  ///< printed only if it is asked for
 };
-constexpr Kind kinds[] = {
+constexpr Listing kinds[] = {
     {"models", models}, {"benches", benches}, {"plans", plans}, {"devices", devices}, {"counters", counters, true}};
 
 std::string bench_text(const json& bench)
@@ -143,7 +143,7 @@ std::string text_of(const json& entry)
 int show(const ListOptions& options, Context& context)
 {
     json all = json::object();
-    for (const Kind& kind : kinds)
+    for (const Listing& kind : kinds)
         if (options.kind.empty() ? !kind.is_long : options.kind == kind.name)
             all[kind.name] = kind.collect(context.registry);
     if (all.empty()) throw InputError("list: " + unknown_word("list", options.kind, names_in(kinds)));
@@ -151,7 +151,7 @@ int show(const ListOptions& options, Context& context)
         print_json(context.out, all);
         return 0;
     }
-    for (const Kind& kind : kinds) {  // models first
+    for (const Listing& kind : kinds) {  // models first
         if (!all.contains(kind.name)) continue;
         if (options.kind.empty()) context.out << kind.name << ":\n";
         for (json& entry : all[kind.name]) {
