@@ -11,7 +11,7 @@ namespace roof::cpu::aarch64 {
 namespace {
 
 /// The words of an operation without its registers. NEON has three ways to say the size of elements, SVE one.
-struct Row {
+struct VectorOpcode {
     Vector operation;
     std::uint32_t neon;       ///< of fp32, or of the one size there is
     std::uint32_t neon_half;  ///< of fp16
@@ -20,7 +20,7 @@ struct Row {
     bool overwrites_first;  ///< in SVE: the destination is the first operand
 };
 
-constexpr std::array<Row, 9> rows{{
+constexpr std::array<VectorOpcode, 9> rows{{
     {Vector::multiply_add, 0x4e20cc00, 0x4e400c00, 0x65200000, true, false},
     {Vector::add, 0x4e20d400, 0x4e401400, 0x65000000, true, false},
     {Vector::multiply, 0x6e20dc00, 0x6e401c00, 0x65000800, true, false},
@@ -31,18 +31,18 @@ constexpr std::array<Row, 9> rows{{
     {Vector::join_bits, 0x4ea01c00, 0, 0x04603000, false, false},
     {Vector::differ, 0x6e201c00, 0, 0x04a03000, false, false},
 }};
-constexpr Row products_of_bf16{Vector::add_products, 0x6e40fc00, 0, 0x64608000, false, false};
-constexpr Row products_of_int8{Vector::add_products, 0x4e809c00, 0, 0x44807800, false, false};
+constexpr VectorOpcode products_of_bf16{Vector::add_products, 0x6e40fc00, 0, 0x64608000, false, false};
+constexpr VectorOpcode products_of_int8{Vector::add_products, 0x4e809c00, 0, 0x44807800, false, false};
 
-const Row& row_of(Vector operation, Precision precision)
+const VectorOpcode& row_of(Vector operation, Precision precision)
 {
     if (operation == Vector::add_products) return precision == Precision::bf16 ? products_of_bf16 : products_of_int8;
-    for (const Row& row : rows)
+    for (const VectorOpcode& row : rows)
         if (row.operation == operation) return row;
     throw Error("an operation without a row");
 }
 
-std::uint32_t sized(const Row& row, bool is_sve, Precision precision)
+std::uint32_t sized(const VectorOpcode& row, bool is_sve, Precision precision)
 {
     const bool is_double = precision == Precision::fp64;
     if (!row.has_sizes) return is_sve ? row.sve : row.neon;
@@ -67,7 +67,7 @@ std::uint32_t constant_field(std::size_t constant)
 
 void Assembler::vector(Vector operation, int destination, int first, int second)
 {
-    const Row& row = row_of(operation, precision_);
+    const VectorOpcode& row = row_of(operation, precision_);
     const std::uint32_t word = sized(row, is_sve(), precision_);
     if (is_sve() && row.overwrites_first) {
         if (destination != first) throw Error("SVE overwrites the first operand");

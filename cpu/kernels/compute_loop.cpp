@@ -11,7 +11,7 @@ namespace roof::cpu {
 
 namespace {
 
-struct Kind {
+struct ArithmeticKind {
     Arithmetic value;
     std::string_view name;
     int constants;
@@ -19,21 +19,21 @@ struct Kind {
     int scratch = 0;        ///< further registers
 };
 
-constexpr std::array<Kind, 8> kinds{{{Arithmetic::fma, "fma", 1},
-                                     {Arithmetic::mul, "mul", 1},
-                                     {Arithmetic::add, "add", 1},
-                                     {Arithmetic::div, "div", 2},
-                                     {Arithmetic::sqrt, "sqrt", 0},
-                                     {Arithmetic::dot, "dot", 3, 1},
-                                     {Arithmetic::tile, "tile", 3, 1},
-                                     {Arithmetic::widened, "widened", 3, 1, 5}}};
+constexpr std::array<ArithmeticKind, 8> kinds{{{Arithmetic::fma, "fma", 1},
+                                               {Arithmetic::mul, "mul", 1},
+                                               {Arithmetic::add, "add", 1},
+                                               {Arithmetic::div, "div", 2},
+                                               {Arithmetic::sqrt, "sqrt", 0},
+                                               {Arithmetic::dot, "dot", 3, 1},
+                                               {Arithmetic::tile, "tile", 3, 1},
+                                               {Arithmetic::widened, "widened", 3, 1, 5}}};
 
-const Kind& row(Arithmetic kind)
+const ArithmeticKind& row(Arithmetic kind)
 {
-    return *std::ranges::find(kinds, kind, &Kind::value);
+    return *std::ranges::find(kinds, kind, &ArithmeticKind::value);
 }
 
-int constant_in_turn(const Kind& kind, int turn)
+int constant_in_turn(const ArithmeticKind& kind, int turn)
 {
     return kind.first_in_turn + turn % std::max(1, kind.constants - kind.first_in_turn);
 }

@@ -50,10 +50,11 @@ Iteration add_up(const StreamKernel& kernel)
     const bool counts = kernel.form().addressing == Addressing::counter;
     Iteration iteration;
     for (const Instruction& instruction : code) {
-        if (instruction.kind == Kind::other) fail("has an unknown instruction");
-        if (instruction.kind == Kind::branch && &instruction != &code.back()) fail("has a branch");
-        if (instruction.kind == Kind::advance) iteration.advances[instruction.register_index] += instruction.constant;
-        const bool moves = instruction.kind != Kind::prefetch;
+        if (instruction.kind == InstructionKind::other) fail("has an unknown instruction");
+        if (instruction.kind == InstructionKind::branch && &instruction != &code.back()) fail("has a branch");
+        if (instruction.kind == InstructionKind::advance)
+            iteration.advances[instruction.register_index] += instruction.constant;
+        const bool moves = instruction.kind != InstructionKind::prefetch;
         if (!moves || (!instruction.reads_memory && !instruction.writes_memory)) continue;
         const MemoryOperand& address = instruction.address;
         if (!iteration.advances.empty()) fail("accesses memory after it has advanced");
@@ -64,13 +65,13 @@ Iteration add_up(const StreamKernel& kernel)
         spans[address.base].push_back({address.displacement, instruction.bytes});
     }
     const Instruction& last = code.back();
-    if (last.kind != Kind::branch || last.constant != -static_cast<long long>(kernel.loop().size()))
+    if (last.kind != InstructionKind::branch || last.constant != -static_cast<long long>(kernel.loop().size()))
         fail("does not return to its start");
     return iteration;
 }
 
 struct Meaning {
-    Kind kind = Kind::other;
+    InstructionKind kind = InstructionKind::other;
     Element element = Element::none;
     bool is_scalar = false;  ///< one number, not a vector
 };
@@ -91,24 +92,25 @@ Element element_of(std::string_view format)
 
 Meaning meaning(std::string_view name)
 {
-    static constexpr std::array arithmetic{std::pair{"add", Kind::add},     std::pair{"mul", Kind::mul},
-                                           std::pair{"div", Kind::div},     std::pair{"sqrt", Kind::sqrt},
-                                           std::pair{"max", Kind::maximum}, std::pair{"fmadd213", Kind::fma},
-                                           std::pair{"fmadd231", Kind::fma}};
+    static constexpr std::array arithmetic{
+        std::pair{"add", InstructionKind::add},     std::pair{"mul", InstructionKind::mul},
+        std::pair{"div", InstructionKind::div},     std::pair{"sqrt", InstructionKind::sqrt},
+        std::pair{"max", InstructionKind::maximum}, std::pair{"fmadd213", InstructionKind::fma},
+        std::pair{"fmadd231", InstructionKind::fma}};
     for (const auto& [stem, kind] : arithmetic) {
         const std::string_view format = name.starts_with(stem) ? name.substr(std::string_view(stem).size()) : "";
         if (format.size() == 2) return {kind, element_of(format), format[0] == 's'};
     }
-    if (name == "pdpbusd") return {Kind::dot, Element::int8};
-    if (name == "dpbf16ps") return {Kind::dot, Element::bf16};
-    if (name == "tdpbssd") return {Kind::tile, Element::int8};
-    if (name == "tdpbf16ps") return {Kind::tile, Element::bf16};
-    if (name == "paddq") return {Kind::add_words};
-    if (name == "por" || name == "pord" || name == "porq") return {Kind::join_bits};
-    if (name.starts_with("prefetch")) return {Kind::prefetch};
-    if (is_move(name)) return {Kind::load, Element::none, name.starts_with("movs")};
-    if (name == "add" || name == "sub") return {Kind::advance};
-    if (name == "jnz") return {Kind::branch};
+    if (name == "pdpbusd") return {InstructionKind::dot, Element::int8};
+    if (name == "dpbf16ps") return {InstructionKind::dot, Element::bf16};
+    if (name == "tdpbssd") return {InstructionKind::tile, Element::int8};
+    if (name == "tdpbf16ps") return {InstructionKind::tile, Element::bf16};
+    if (name == "paddq") return {InstructionKind::add_words};
+    if (name == "por" || name == "pord" || name == "porq") return {InstructionKind::join_bits};
+    if (name.starts_with("prefetch")) return {InstructionKind::prefetch};
+    if (is_move(name)) return {InstructionKind::load, Element::none, name.starts_with("movs")};
+    if (name == "add" || name == "sub") return {InstructionKind::advance};
+    if (name == "jnz") return {InstructionKind::branch};
     return {};
 }
 
@@ -129,11 +131,11 @@ MemoryOperand address_of(const ZydisDecodedOperandMem& memory)
             .displacement = static_cast<int>(memory.disp.value)};
 }
 
-Instruction control(Kind kind, std::string_view name, std::span<const ZydisDecodedOperand> operands)
+Instruction control(InstructionKind kind, std::string_view name, std::span<const ZydisDecodedOperand> operands)
 {
     const ZydisDecodedOperand& last = operands.back();
-    if (kind == Kind::branch) return {.kind = kind, .constant = last.imm.value.s};
-    if (kind != Kind::advance || operands.front().size != 64 || last.type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+    if (kind == InstructionKind::branch) return {.kind = kind, .constant = last.imm.value.s};
+    if (kind != InstructionKind::advance || operands.front().size != 64 || last.type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
         throw Error("an instruction that no kernel should have");
     return {.kind = kind,
             .register_index = ZydisRegisterGetId(operands.front().reg.value),
@@ -147,8 +149,8 @@ Instruction vectors(Meaning what, std::string_view name, std::span<const ZydisDe
     for (const ZydisDecodedOperand& operand : operands) {
         if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY) {
             instruction.address = address_of(operand.mem);
-            (&operand == &operands.front() && what.kind == Kind::load ? instruction.writes_memory
-                                                                      : instruction.reads_memory) = true;
+            (&operand == &operands.front() && what.kind == InstructionKind::load ? instruction.writes_memory
+                                                                                 : instruction.reads_memory) = true;
         }
         if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER &&
             ZydisRegisterGetClass(operand.reg.value) != ZYDIS_REGCLASS_MASK) {
@@ -160,7 +162,7 @@ Instruction vectors(Meaning what, std::string_view name, std::span<const ZydisDe
     if (registers.empty()) return instruction;
     instruction.register_index = registers.front();
     instruction.sources.assign(registers.begin() + 1, registers.end());
-    if (instruction.writes_memory) instruction.kind = Kind::store;
+    if (instruction.writes_memory) instruction.kind = InstructionKind::store;
     instruction.bypasses_caches = instruction.writes_memory && name.starts_with("movnt");
     return instruction;
 }
@@ -212,7 +214,7 @@ std::vector<Instruction> decode(std::span<const std::uint8_t> code)
         std::string_view name = ZydisMnemonicGetString(found.mnemonic);
         if (name.starts_with('v')) name.remove_prefix(1);
         const Meaning what = meaning(name);
-        const bool controls = what.kind == Kind::branch || operands.empty() || is_general(operands.front());
+        const bool controls = what.kind == InstructionKind::branch || operands.empty() || is_general(operands.front());
         instructions.push_back(controls ? control(what.kind, name, operands) : vectors(what, name, operands));
         code = code.subspan(found.length);
     }

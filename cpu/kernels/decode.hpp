@@ -16,7 +16,7 @@ namespace roof::cpu {
 /// stream says, with the stores that the stream says, then advances by exactly these bytes and jumps to its start.
 void check_loop(const StreamKernel& kernel);
 
-enum class Kind {
+enum class InstructionKind {
     add,
     mul,
     fma,
@@ -46,7 +46,7 @@ struct MemoryOperand {
 };
 
 struct Instruction {
-    Kind kind = Kind::other;
+    InstructionKind kind = InstructionKind::other;
     Element element = Element::none;
     int bytes = 0;               ///< size of the operand
     int register_index = 0;      ///< the destination of arithmetic, loads and advances, the source of stores

@@ -34,8 +34,8 @@ constexpr Seconds entry_target{6e-6};
 constexpr SearchBudget budget{.time = Seconds{1e-3}, .least_turns = 3};
 
 /// A mix with its kernel and operands.
-struct Candidate {
-    Candidate(const Isa& isa, Precision precision, const Mix& mix)
+struct MixChoice {
+    MixChoice(const Isa& isa, Precision precision, const Mix& mix)
         : kernel(isa, precision, mix), steady(steady_operands(kernel))
     {
     }
@@ -52,7 +52,7 @@ struct Candidate {
     std::size_t iterations = 1;  ///< per entry in a trial, later per launch
 };
 
-using Candidates = std::vector<std::unique_ptr<Candidate>>;
+using Candidates = std::vector<std::unique_ptr<MixChoice>>;
 
 /// Registers for each thread, enough for any of the candidates. All candidates have the same format.
 std::vector<RegisterFile> results_for(const Candidates& candidates, int threads)
@@ -64,7 +64,7 @@ std::vector<RegisterFile> results_for(const Candidates& candidates, int threads)
 }
 
 /// Time per FLOP of the slowest thread.
-double cost(const Candidate& candidate, const MonitoredTeam& team, std::vector<RegisterFile>& results,
+double cost(const MixChoice& candidate, const MonitoredTeam& team, std::vector<RegisterFile>& results,
             const Clock& clock)
 {
     std::vector<Seconds> taken(team.size());
@@ -77,7 +77,7 @@ double cost(const Candidate& candidate, const MonitoredTeam& team, std::vector<R
     return std::max_element(taken.begin(), taken.end())->value / candidate.flops();
 }
 
-std::unique_ptr<Candidate> fastest(Candidates candidates, const MonitoredTeam& team, std::vector<RegisterFile>& results)
+std::unique_ptr<MixChoice> fastest(Candidates candidates, const MonitoredTeam& team, std::vector<RegisterFile>& results)
 {
     if (candidates.size() == 1) return std::move(candidates.front());
     const Clock& clock = team.clock();
@@ -99,7 +99,7 @@ class FlopsSubject : public Subject {
     {
         if (isa.encoding == Encoding::tile) clock_before_ = team_.read_clock();
         Candidates candidates;
-        for (const Mix& mix : mixes) candidates.push_back(std::make_unique<Candidate>(isa, precision, mix));
+        for (const Mix& mix : mixes) candidates.push_back(std::make_unique<MixChoice>(isa, precision, mix));
         results_ = results_for(candidates, team_.size());
         chosen_ = fastest(std::move(candidates), team_, results_);
         chosen_->iterations = repetitions_for(
@@ -144,7 +144,7 @@ class FlopsSubject : public Subject {
     Resources resources_;
     std::optional<Hertz> clock_before_;  ///< of tiles
     std::vector<RegisterFile> results_;  ///< one per thread
-    std::unique_ptr<Candidate> chosen_;
+    std::unique_ptr<MixChoice> chosen_;
 };
 
 bool has_tiles(const Machine& machine)

@@ -56,9 +56,11 @@ RegisterFile run(const ComputeKernel& kernel, const Operands& operands, std::siz
     return result;
 }
 
-Kind decoded_kind(Arithmetic kind)
+InstructionKind decoded_kind(Arithmetic kind)
 {
-    constexpr Kind kinds[] = {Kind::fma, Kind::mul, Kind::add, Kind::div, Kind::sqrt, Kind::dot, Kind::tile};
+    constexpr InstructionKind kinds[] = {InstructionKind::fma, InstructionKind::mul,  InstructionKind::add,
+                                         InstructionKind::div, InstructionKind::sqrt, InstructionKind::dot,
+                                         InstructionKind::tile};
     return kinds[static_cast<std::size_t>(kind)];
 }
 
@@ -85,10 +87,10 @@ double flops_of(const Instruction& instruction, int element_bytes)
 {
     const double elements = static_cast<double>(instruction.bytes) / element_bytes;
     switch (instruction.kind) {
-        case Kind::fma:
-        case Kind::dot:
+        case InstructionKind::fma:
+        case InstructionKind::dot:
             return 2 * elements;
-        case Kind::tile:
+        case InstructionKind::tile:
             return 2 * 16 * elements;  // every element of the first tile is multiplied with a row of 16 lanes
         default:
             return elements;
@@ -151,7 +153,7 @@ TEST_CASE("widened bf16 is multiplied by fma in fp32, and each constant is widen
             int others = 0;
             for (const Instruction& instruction : decode(kernel.loop())) {
                 REQUIRE_FALSE(instruction.reads_memory);
-                if (instruction.kind == Kind::fma) {
+                if (instruction.kind == InstructionKind::fma) {
                     REQUIRE(instruction.element == Element::fp32);
                     flops += flops_of(instruction, 4);
                 } else {

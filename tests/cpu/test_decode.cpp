@@ -24,7 +24,7 @@ TEST_CASE("loads are decoded with register, bytes and address")
 {
     // vmovaps zmm17, [r9 + 128]: the displacement counts whole operands
     const Instruction wide = one({0x62, 0xc1, 0x7c, 0x48, 0x28, 0x49, 0x02});
-    CHECK(wide.kind == Kind::load);
+    CHECK(wide.kind == InstructionKind::load);
     CHECK(wide.register_index == 17);
     CHECK(wide.bytes == 64);
     CHECK(wide.reads_memory);
@@ -59,14 +59,14 @@ TEST_CASE("stores are told from non-temporal stores")
 TEST_CASE("the end of a loop is decoded")
 {
     const Instruction add = one({0x49, 0x83, 0xc0, 0x40});  // add r8, 64
-    CHECK(add.kind == Kind::advance);
+    CHECK(add.kind == InstructionKind::advance);
     CHECK(add.register_index == 8);
     CHECK(add.constant == 64);
     const Instruction subtract = one({0x48, 0x2d, 0x00, 0x08, 0x00, 0x00});  // sub rax, 2048
     CHECK(subtract.register_index == 0);
     CHECK(subtract.constant == -2048);
     const Instruction branch = one({0x0f, 0x85, 0xf0, 0xff, 0xff, 0xff});  // jnz -16
-    CHECK(branch.kind == Kind::branch);
+    CHECK(branch.kind == InstructionKind::branch);
     CHECK(branch.constant == -16);
 }
 
@@ -75,8 +75,8 @@ TEST_CASE("what no kernel should have is refused or unknown")
     const auto decoded = [](std::initializer_list<int> bytes) {
         return decode(std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
     };
-    CHECK_THROWS_AS(decoded({0x48, 0xff, 0xc0}), Error);        // inc rax
-    CHECK_THROWS_AS(decoded({0x0f, 0x28, 0x0c, 0x46}), Error);  // movaps xmm1, [rsi + rax * 2]
-    CHECK_THROWS_AS(decoded({0xc5, 0xfc, 0x28}), Error);        // the code ends
-    CHECK(one({0xc5, 0xfc, 0x57, 0xc0}).kind == Kind::other);   // vxorps ymm0, ymm0, ymm0
+    CHECK_THROWS_AS(decoded({0x48, 0xff, 0xc0}), Error);                  // inc rax
+    CHECK_THROWS_AS(decoded({0x0f, 0x28, 0x0c, 0x46}), Error);            // movaps xmm1, [rsi + rax * 2]
+    CHECK_THROWS_AS(decoded({0xc5, 0xfc, 0x28}), Error);                  // the code ends
+    CHECK(one({0xc5, 0xfc, 0x57, 0xc0}).kind == InstructionKind::other);  // vxorps ymm0, ymm0, ymm0
 }

@@ -86,10 +86,11 @@ TEST_CASE("the loads and multiply-adds in the loop give the counted intensity")
         std::size_t loaded = 0;
         double flops = 0;
         for (const Instruction& instruction : decode(kernel.loop())) {
-            CHECK(instruction.kind != Kind::other);
+            CHECK(instruction.kind != InstructionKind::other);
             CHECK_FALSE(instruction.writes_memory);
             if (instruction.reads_memory) loaded += static_cast<std::size_t>(instruction.bytes);
-            if (instruction.kind == Kind::fma) flops += 2.0 * instruction.bytes / traits(precision).storage_bytes;
+            if (instruction.kind == InstructionKind::fma)
+                flops += 2.0 * instruction.bytes / traits(precision).storage_bytes;
         }
         CHECK(loaded == kernel.bytes_per_iteration());
         CHECK(flops == kernel.flops_per_iteration());

@@ -83,8 +83,8 @@ TEST_CASE("the loads and stores of every form of a bandwidth loop are those that
         std::size_t stored = 0;
         std::size_t prefetches = 0;
         for (const Instruction& instruction : decode(kernel.loop())) {
-            prefetches += instruction.kind == Kind::prefetch ? 1 : 0;
-            if (instruction.kind == Kind::prefetch) continue;
+            prefetches += instruction.kind == InstructionKind::prefetch ? 1 : 0;
+            if (instruction.kind == InstructionKind::prefetch) continue;
             if (instruction.reads_memory) loaded += static_cast<std::size_t>(instruction.bytes);
             if (instruction.writes_memory) stored += static_cast<std::size_t>(instruction.bytes);
         }
@@ -113,16 +113,16 @@ TEST_CASE("plain loads compute nothing, and joined loads compute with each opera
 {
     const Isa& isa = parse_isa("avx512");
     const auto kinds = [&](Join join) {
-        std::set<Kind> found;
+        std::set<InstructionKind> found;
         for (const Instruction& instruction :
              decode(StreamKernel(isa, parse_stream("load"), {.vectors = 4, .join = join}).loop()))
             if (instruction.reads_memory) found.insert(instruction.kind);
         return found;
     };
-    CHECK(kinds(Join::none) == std::set{Kind::load});
-    CHECK(kinds(Join::sum) == std::set{Kind::add_words});
-    CHECK(kinds(Join::bits) == std::set{Kind::join_bits});
-    CHECK(kinds(Join::maximum) == std::set{Kind::maximum});
+    CHECK(kinds(Join::none) == std::set{InstructionKind::load});
+    CHECK(kinds(Join::sum) == std::set{InstructionKind::add_words});
+    CHECK(kinds(Join::bits) == std::set{InstructionKind::join_bits});
+    CHECK(kinds(Join::maximum) == std::set{InstructionKind::maximum});
 }
 
 TEST_CASE("no form is offered twice, and prefetching and parts are tried only beyond L1")
@@ -141,13 +141,15 @@ TEST_CASE("no form is offered twice, and prefetching and parts are tried only be
 TEST_CASE("with a lag each step follows the step before by that number of vectors")
 {
     const StreamKernel kernel(parse_isa("avx512"), parse_stream("triad"), {.vectors = 4, .lag = 1});
-    std::vector<std::pair<Kind, int>> order;
+    std::vector<std::pair<InstructionKind, int>> order;
     for (const Instruction& instruction : decode(kernel.loop()))
         if (instruction.reads_memory || instruction.writes_memory)
             order.emplace_back(instruction.kind, instruction.address.displacement / 64);
-    const std::vector<std::pair<Kind, int>> expected{
-        {Kind::mul, 0}, {Kind::mul, 1},   {Kind::add, 0}, {Kind::mul, 2},   {Kind::store, 0}, {Kind::add, 1},
-        {Kind::mul, 3}, {Kind::store, 1}, {Kind::add, 2}, {Kind::store, 2}, {Kind::add, 3},   {Kind::store, 3}};
+    const std::vector<std::pair<InstructionKind, int>> expected{
+        {InstructionKind::mul, 0},   {InstructionKind::mul, 1},   {InstructionKind::add, 0},
+        {InstructionKind::mul, 2},   {InstructionKind::store, 0}, {InstructionKind::add, 1},
+        {InstructionKind::mul, 3},   {InstructionKind::store, 1}, {InstructionKind::add, 2},
+        {InstructionKind::store, 2}, {InstructionKind::add, 3},   {InstructionKind::store, 3}};
     CHECK(order == expected);
 }
 
