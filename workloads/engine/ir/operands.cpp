@@ -7,28 +7,6 @@
 namespace roof::ir {
 namespace {
 
-class Operands {
-  public:
-    Operands& read(std::initializer_list<Tensor> tensors) { return add(tensors, Use::read); }
-    Operands& written(std::initializer_list<Tensor> tensors) { return add(tensors, Use::written); }
-    Operands& scratch(std::initializer_list<Tensor> tensors) { return add(tensors, Use::scratch); }
-    /// At most so many bytes of the tensor.
-    Operands& part(const Tensor& tensor, Use use, std::size_t bytes)
-    {
-        if (tensor) all.push_back({tensor, use, std::min(bytes, tensor.bytes())});
-        return *this;
-    }
-    std::vector<Operand> all;
-
-  private:
-    Operands& add(std::initializer_list<Tensor> tensors, Use use)
-    {
-        for (const Tensor& tensor : tensors)
-            if (tensor) all.push_back({tensor, use});
-        return *this;
-    }
-};
-
 std::size_t bytes_of(std::size_t elements, Precision precision)
 {
     return elements * static_cast<std::size_t>(traits(precision).storage_bytes);
@@ -68,238 +46,210 @@ std::size_t channels_in(const Tensor& tensor, int first, int count)
     return bytes_of(tensor.rows() * static_cast<std::size_t>(std::max(0, there)), tensor.precision);
 }
 
-struct Listed {
-    const Tensor& state;
-    std::size_t updated_apart;
+class Operands {
+  public:
+    Operands(const Tensor& state, std::size_t updated_apart) : state_(state), updated_apart_(updated_apart) {}
 
-    Operands operator()(const ImportImages& a) const
+    std::vector<Operand> all;
+
+    void operator()(const ImportImages& a) { read({a.from, a.labels_from}).written({a.to, a.labels}); }
+    void operator()(const ClearUnused& a) { scratch({a.gradient}); }  // of which it writes few
+    void operator()(const Convolve& a)
     {
-        return Operands().read({a.from, a.labels_from}).written({a.to, a.labels});
-    }
-    Operands operator()(const ClearUnused& a) const
-    {
-        return Operands().scratch({a.gradient});
-    }  // of which it writes few
-    Operands operator()(const Convolve& a) const
-    {
-        Operands all;
         if (a.shape.pass == Pass::backward_data)
-            all.read({a.weights, a.result}).written({a.source});
+            read({a.weights, a.result}).written({a.source});
         else if (a.shape.pass == Pass::forward)
-            all.part(a.source, Use::read, read_of(a)).read({a.weights, a.bias}).written({a.result, a.sum, a.squares});
+            part(a.source, Use::read, read_of(a)).read({a.weights, a.bias}).written({a.result, a.sum, a.squares});
         else
-            all.part(a.source, Use::read, read_of(a)).read({a.result}).written({a.weights, a.bias});
-        return all.read({a.scale, a.shift}).scratch({a.workspace});
+            part(a.source, Use::read, read_of(a)).read({a.result}).written({a.weights, a.bias});
+        read({a.scale, a.shift}).scratch({a.workspace});
     }
-    Operands operator()(const Multiply& a) const
+    void operator()(const Multiply& a)
     {
-        Operands all;
         // Two operands may be the same tensor, which is then read once.
         const Tensor result = a.source.block == a.result.block ? Tensor{} : a.result;
         for (const Tensor& one : {a.source, a.weights, result})
-            if (one.block != a.written().block) all.read({one});
-        all.read({a.bias, a.adds ? a.written() : Tensor{}});
-        return all.written({a.written()}).scratch({a.workspace});
+            if (one.block != a.written().block) read({one});
+        read({a.bias, a.adds ? a.written() : Tensor{}});
+        written({a.written()}).scratch({a.workspace});
     }
-    Operands operator()(const AddBias& a) const { return Operands().read({a.values, a.bias}).written({a.values}); }
-    Operands operator()(const Statistics& a) const
+    void operator()(const AddBias& a) { read({a.values, a.bias}).written({a.values}); }
+    void operator()(const Statistics& a)
     {
-        return Operands()
-            .read({a.sum ? Tensor{} : a.source, a.sum, a.squares, a.weight, a.bias, a.running_mean, a.running_variance})
+        read({a.sum ? Tensor{} : a.source, a.sum, a.squares, a.weight, a.bias, a.running_mean, a.running_variance})
             .written({a.channels.mean, a.channels.inverse_deviation, a.channels.scale, a.channels.shift, a.running_mean,
                       a.running_variance})
             .scratch({a.partial});
     }
-    Operands operator()(const Normalise& a) const
+    void operator()(const Normalise& a)
     {
-        return Operands()
-            .read({a.source, a.scale, a.shift, a.other, a.other_scale, a.other_shift})
-            .written({a.result, a.signs});
+        read({a.source, a.scale, a.shift, a.other, a.other_scale, a.other_shift}).written({a.result, a.signs});
     }
-    Operands operator()(const ReduceGradient& a) const
+    void operator()(const ReduceGradient& a)
     {
         const OtherNorm& other = a.other_norm;
-        return Operands()
-            .read({a.share, a.other_share, a.output, a.signs, a.winners, a.source, a.channels.mean,
-                   a.channels.inverse_deviation, a.relu ? a.channels.scale : Tensor{},
-                   a.relu ? a.channels.shift : Tensor{}, other.source, other.channels.mean,
-                   other.channels.inverse_deviation})
+        read({a.share, a.other_share, a.output, a.signs, a.winners, a.source, a.channels.mean,
+              a.channels.inverse_deviation, a.relu ? a.channels.scale : Tensor{}, a.relu ? a.channels.shift : Tensor{},
+              other.source, other.channels.mean, other.channels.inverse_deviation})
             .written({a.result, a.sum, a.sum_of_products, other.sum, other.sum_of_products})
             .scratch({a.partial});
     }
-    Operands operator()(const NormGradient& a) const
+    void operator()(const NormGradient& a)
     {
         const OtherNorm& other = a.other_norm;
-        return Operands()
-            .read({a.gradient, a.output, a.winners, a.source, a.weight, a.channels.mean, a.channels.inverse_deviation,
-                   a.sum, a.sum_of_products, a.relu ? a.channels.scale : Tensor{}, a.relu ? a.channels.shift : Tensor{},
-                   other.source, other.weight, other.channels.mean, other.channels.inverse_deviation, other.sum,
-                   other.sum_of_products})
+        read({a.gradient, a.output, a.winners, a.source, a.weight, a.channels.mean, a.channels.inverse_deviation, a.sum,
+              a.sum_of_products, a.relu ? a.channels.scale : Tensor{}, a.relu ? a.channels.shift : Tensor{},
+              other.source, other.weight, other.channels.mean, other.channels.inverse_deviation, other.sum,
+              other.sum_of_products})
             .written({a.result, other.result});
     }
-    Operands operator()(const Covariance& a) const
+    void operator()(const Covariance& a) { read({a.products, a.sums}).written({a.halves, a.mean, a.factor}); }
+    void operator()(const MomentStatistics& a)
     {
-        return Operands().read({a.products, a.sums}).written({a.halves, a.mean, a.factor});
-    }
-    Operands operator()(const MomentStatistics& a) const
-    {
-        return Operands()
-            .read({a.spread, a.weights, a.mean, a.factor, a.weight, a.bias, a.running_mean, a.running_variance})
+        read({a.spread, a.weights, a.mean, a.factor, a.weight, a.bias, a.running_mean, a.running_variance})
             .written({a.channels.mean, a.channels.inverse_deviation, a.channels.scale, a.channels.shift, a.running_mean,
                       a.running_variance});
     }
-    Operands operator()(const MomentGradient& a) const
+    void operator()(const MomentGradient& a)
     {
-        return Operands()
-            .read({a.products, a.spread, a.weights, a.mean, a.factor, a.sum, a.weight, a.channels.inverse_deviation})
+        read({a.products, a.spread, a.weights, a.mean, a.factor, a.sum, a.weight, a.channels.inverse_deviation})
             .written({a.sum_of_products, a.gradient, a.scaled, a.slopes, a.shares});
     }
-    Operands operator()(const MomentOffset& a) const
+    void operator()(const MomentOffset& a) { read({a.weights, a.shares, a.curvature, a.mean}).written({a.result}); }
+    void operator()(const LibraryNorm& a)
     {
-        return Operands().read({a.weights, a.shares, a.curvature, a.mean}).written({a.result});
-    }
-    Operands operator()(const LibraryNorm& a) const
-    {
-        return Operands()
-            .read({a.source, a.weight, a.bias, a.running_mean, a.running_variance})
+        read({a.source, a.weight, a.bias, a.running_mean, a.running_variance})
             .written({a.channels.mean, a.channels.inverse_deviation, a.running_mean, a.running_variance, a.result})
             .scratch({a.workspace});
     }
-    Operands operator()(const LibraryNormGradient& a) const
+    void operator()(const LibraryNormGradient& a)
     {
-        return Operands()
-            .read({a.gradient, a.output, a.source, a.weight, a.channels.mean, a.channels.inverse_deviation})
+        read({a.gradient, a.output, a.source, a.weight, a.channels.mean, a.channels.inverse_deviation})
             .written({a.sum, a.sum_of_products, a.result})
             .scratch({a.workspace});
     }
-    Operands operator()(const LayerNorm& a) const
+    void operator()(const LayerNorm& a)
     {
-        return Operands().read({a.source, a.weight, a.bias}).written({a.mean, a.inverse_deviation, a.result});
+        read({a.source, a.weight, a.bias}).written({a.mean, a.inverse_deviation, a.result});
     }
-    Operands operator()(const LayerNormGradient& a) const
+    void operator()(const LayerNormGradient& a)
     {
-        return Operands()
-            .read({a.gradient, a.source, a.weight, a.mean, a.inverse_deviation})
+        read({a.gradient, a.source, a.weight, a.mean, a.inverse_deviation})
             .written({a.result, a.sum, a.sum_of_products})
             .scratch({a.partial});
     }
-    Operands operator()(const Attention& a) const
+    void operator()(const Attention& a) { read({a.source}).written({a.result, a.sums}).scratch({a.workspace}); }
+    void operator()(const AttentionGradient& a)
     {
-        return Operands().read({a.source}).written({a.result, a.sums}).scratch({a.workspace});
-    }
-    Operands operator()(const AttentionGradient& a) const
-    {
-        return Operands()
-            .read({a.gradient, a.source, a.result, a.sums})
+        read({a.gradient, a.source, a.result, a.sums})
             .written({a.to_source})
             .scratch({a.products, a.to_queries, a.workspace});
     }
-    Operands operator()(const Embed& a) const
+    void operator()(const Embed& a)
     {
         const std::size_t rows = bytes_of(a.result.elements(), a.weights.precision);
-        return Operands().read({a.tokens}).part(a.weights, Use::read, rows).written({a.result});
+        read({a.tokens}).part(a.weights, Use::read, rows).written({a.result});
     }
-    Operands operator()(const EmbedGradient& a) const
+    void operator()(const EmbedGradient& a)
     {
-        Operands all;
-        all.read({a.tokens, a.gradient});
-        if (!a.adds) return all.written({a.weights});
+        read({a.tokens, a.gradient});
         const std::size_t rows = bytes_of(a.gradient.elements(), a.weights.precision);
-        return all.part(a.weights, Use::read, rows).part(a.weights, Use::written, rows);
+        if (a.adds)
+            part(a.weights, Use::read, rows).part(a.weights, Use::written, rows);
+        else
+            written({a.weights});
     }
-    Operands operator()(const AddPositions& a) const
+    void operator()(const AddPositions& a)
     {
         const std::size_t of_image = a.result.elements() / static_cast<std::size_t>(a.result.batch);
-        return Operands()
-            .read({a.source})
-            .part(a.weights, Use::read, bytes_of(of_image, a.weights.precision))
-            .written({a.result});
+        read({a.source}).part(a.weights, Use::read, bytes_of(of_image, a.weights.precision)).written({a.result});
     }
-    Operands operator()(const AddPositionsGradient& a) const
+    void operator()(const AddPositionsGradient& a)
     {
         const std::size_t there = static_cast<std::size_t>(a.gradient.batch) * a.weights.elements();
-        return Operands().part(a.gradient, Use::read, bytes_of(there, a.gradient.precision)).written({a.weights});
+        part(a.gradient, Use::read, bytes_of(there, a.gradient.precision)).written({a.weights});
     }
-    Operands operator()(const AttendCached& a) const
+    void operator()(const AttendCached& a)
     {
         const std::size_t own = a.source.bytes() - a.result.bytes();  // keys and values of the position
-        return Operands()
-            .read({a.source, a.cache})
-            .part(a.cache, Use::written, own)
-            .written({a.result})
-            .scratch({a.partial});
+        read({a.source, a.cache}).part(a.cache, Use::written, own).written({a.result}).scratch({a.partial});
     }
-    Operands operator()(const TakePositions& a) const
+    void operator()(const TakePositions& a)
     {
         const int there = std::min(a.source.height * a.source.width, a.first + a.result.height * a.result.width) -
                           std::max(0, a.first);
         const std::size_t taken = static_cast<std::size_t>(a.source.batch) *
                                   static_cast<std::size_t>(std::max(0, there)) *
                                   static_cast<std::size_t>(a.source.channels);
-        return Operands().part(a.source, Use::read, bytes_of(taken, a.source.precision)).written({a.result});
+        part(a.source, Use::read, bytes_of(taken, a.source.precision)).written({a.result});
     }
-    Operands operator()(const MaskGradient& a) const
+    void operator()(const MaskGradient& a) { read({a.share, a.other_share, a.output}).written({a.result}); }
+    void operator()(const MaxPool& a) { read({a.source, a.scale, a.shift}).written({a.result, a.winners}); }
+    void operator()(const MaxPoolGradient& a) { read({a.result, a.winners}).written({a.source}); }
+    void operator()(const AveragePool& a) { read({a.source}).written({a.result}); }
+    void operator()(const AveragePoolGradient& a) { read({a.result}).written({a.source}); }
+    void operator()(const Activate& a) { read({a.source, a.gradient}).written({a.result}); }
+    void operator()(const CopyChannels& a)
     {
-        return Operands().read({a.share, a.other_share, a.output}).written({a.result});
-    }
-    Operands operator()(const MaxPool& a) const
-    {
-        return Operands().read({a.source, a.scale, a.shift}).written({a.result, a.winners});
-    }
-    Operands operator()(const MaxPoolGradient& a) const
-    {
-        return Operands().read({a.result, a.winners}).written({a.source});
-    }
-    Operands operator()(const AveragePool& a) const { return Operands().read({a.source}).written({a.result}); }
-    Operands operator()(const AveragePoolGradient& a) const { return Operands().read({a.result}).written({a.source}); }
-    Operands operator()(const Activate& a) const { return Operands().read({a.source, a.gradient}).written({a.result}); }
-    Operands operator()(const CopyChannels& a) const
-    {
-        return Operands()
-            .part(a.source, Use::read, a.order ? a.source.bytes() : channels_in(a.source, a.from, a.count))
+        part(a.source, Use::read, a.order ? a.source.bytes() : channels_in(a.source, a.from, a.count))
             .part(a.result, Use::written, channels_in(a.result, a.to, a.count))
             .read({a.order});
     }
-    Operands operator()(const Scale& a) const { return Operands().read({a.source, a.factor}).written({a.result}); }
-    Operands operator()(const ScaleGradient& a) const
+    void operator()(const Scale& a) { read({a.source, a.factor}).written({a.result}); }
+    void operator()(const ScaleGradient& a)
     {
-        return Operands().read({a.gradient, a.source, a.factor}).written({a.to_source, a.to_factor});
+        read({a.gradient, a.source, a.factor}).written({a.to_source, a.to_factor});
     }
-    Operands operator()(const Dropout& a) const { return Operands().read({a.source}).written({a.result}); }
-    Operands operator()(const Loss& a) const
+    void operator()(const Dropout& a) { read({a.source}).written({a.result}); }
+    void operator()(const Loss& a) { read({a.logits, a.labels}).written({a.gradient, a.row_losses}); }
+    void operator()(const Widen& a)
     {
-        return Operands().read({a.logits, a.labels}).written({a.gradient, a.row_losses});
+        for (std::size_t i = 0; i < a.from.size(); ++i) read({a.from[i]}).written({a.to[i]});
     }
-    Operands operator()(const Widen& a) const
+    void operator()(const CheckFinite& a) { read({a.gradients}); }
+    void operator()(const Descend& a)
     {
-        Operands all;
-        for (std::size_t i = 0; i < a.from.size(); ++i) all.read({a.from[i]}).written({a.to[i]});
-        return all;
-    }
-    Operands operator()(const CheckFinite& a) const { return Operands().read({a.gradients}); }
-    Operands operator()(const Descend& a) const
-    {
-        const std::size_t updated = a.values.elements() - updated_apart;
-        Operands all;
+        const std::size_t updated = a.values.elements() - updated_apart_;
         for (const Tensor& one : {a.values, a.gradients, a.momenta, a.squares})
-            all.part(one, Use::read, bytes_of(updated, one.precision));
+            part(one, Use::read, bytes_of(updated, one.precision));
         for (const Tensor& one : {a.values, a.momenta, a.squares, a.copies})
-            all.part(one, Use::written, bytes_of(updated, one.precision));
-        return all;
+            part(one, Use::written, bytes_of(updated, one.precision));
     }
-    Operands operator()(const DescendProduct& a) const
+    void operator()(const DescendProduct& a)
     {
-        return Operands().read({a.source, a.gradient, a.values, a.momenta}).written({a.values, a.momenta, a.copies});
+        read({a.source, a.gradient, a.values, a.momenta}).written({a.values, a.momenta, a.copies});
     }
-    Operands operator()(const Advance& /*scaled*/) const { return Operands().read({state}).written({state}); }
-    Operands operator()(const Turn& a) const { return Operands().read({a.source, a.angles}).written({a.result}); }
+    void operator()(const Advance& /*scaled*/) { read({state_}).written({state_}); }
+    void operator()(const Turn& a) { read({a.source, a.angles}).written({a.result}); }
+
+  private:
+    Operands& read(std::initializer_list<Tensor> tensors) { return add(tensors, Use::read); }
+    Operands& written(std::initializer_list<Tensor> tensors) { return add(tensors, Use::written); }
+    Operands& scratch(std::initializer_list<Tensor> tensors) { return add(tensors, Use::scratch); }
+    Operands& add(std::initializer_list<Tensor> tensors, Use use)
+    {
+        for (const Tensor& tensor : tensors)
+            if (tensor) all.push_back({tensor, use});
+        return *this;
+    }
+    /// At most so many bytes of the tensor.
+    Operands& part(const Tensor& tensor, Use use, std::size_t bytes)
+    {
+        if (tensor) all.push_back({tensor, use, std::min(bytes, tensor.bytes())});
+        return *this;
+    }
+
+    const Tensor& state_;
+    std::size_t updated_apart_;
 };
 
 }  // namespace
 
 std::vector<Operand> operands_of(const Operation& operation, const Tensor& state, std::size_t updated_apart)
 {
-    return std::visit(Listed{state, updated_apart}, operation).all;
+    Operands operands(state, updated_apart);
+    std::visit(operands, operation);
+    return std::move(operands.all);
 }
 
 }  // namespace roof::ir
