@@ -133,8 +133,8 @@ class TailCounts:
         at = np.minimum(np.searchsorted(BINS, np.abs(z), "right") - 1, len(BINS) - 2)
         low, n = z <= 0, self.lower.shape[1]
         self.upper += table.likelihood[0][at[~low]].sum(0)
-        of_bins = np.bincount(members[low] * len(BINS) + at[low], minlength=n * len(BINS)).reshape(n, -1)[:, :-1]
-        self.lower += of_bins @ table.likelihood
+        sums = [[np.bincount(members[low], of, n) for of in part.T] for part in table.likelihood[:, at[low]]]
+        self.lower += np.swapaxes(sums, 1, 2)
 
     def weights(self, before: np.ndarray) -> np.ndarray:
         """[member, form]. `before`: the same without any count."""
