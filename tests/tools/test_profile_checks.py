@@ -1,4 +1,4 @@
-"""Which profiles tools/acceptance/steps/recorders.py accepts and which it rejects."""
+"""Which profiles tests/acceptance/steps/recorders.py accepts and which it rejects."""
 
 import csv
 import sys
@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests")]
 
 from measuring import Failed  # pylint: disable=wrong-import-position
 from acceptance.steps import recorders  # pylint: disable=wrong-import-position

@@ -13,7 +13,7 @@ from measuring import Failed, TimeOver, run
 
 ROOT = Path(__file__).resolve().parents[2]
 #: In place of the plans of the steps where all is to be small.
-SMALL_PLANS = ROOT / "tools" / "acceptance" / "small"
+SMALL_PLANS = ROOT / "tests" / "acceptance" / "small"
 #: The layers of AlexNet and ResNet, each kind once.
 SMALL_NETWORK = ("{name: small, image: [3, 12, 12], layers: [{convolution: {channels: 8, window: 3, padding: 1, bias: false}}, batch_norm, "
                  "{relu: {name: stem}}, {convolution: {channels: 8, window: 3, padding: 1, bias: false}}, {batch_norm: {name: branch}}, "
