@@ -1,6 +1,5 @@
 // Draws a figure as SVG. page/figure.js draws the same figures where readers zoom, with the same rules: what is outside the
 // frame is an arrow at its edge, outlines lie below points, and no text covers another.
-#include "analysis/report/boxes.hpp"
 #include "analysis/report/svg.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/html.hpp"
@@ -20,7 +19,62 @@ namespace roof::analysis {
 namespace {
 
 constexpr double left = 96, right_margin = 28, bottom_margin = 56;
-constexpr double heading_line = 20;
+constexpr double heading_line = 20, table_line = 17, legend_line = 18, swatch = 11;
+
+// Room in a drawing: what texts, lines and marks cover.
+
+struct Box {
+    double x, y, w, h;
+};
+
+/// A mark as drawn.
+struct Disc {
+    const Mark* mark;
+    Spot at;
+    double radius;
+};
+
+/// What a mark covers: a triangle reaches farther up than down.
+Disc disc_of(const Mark& mark, Spot at)
+{
+    constexpr std::array reach{1.0, 1.0, 1.1745, 1.35, 1.2};  // of its shape
+    const double up = mark.shape == Shape::triangle ? 0.3375 * mark.radius : 0;
+    return {&mark, {at.x, at.y - up}, reach[static_cast<std::size_t>(mark.shape)] * mark.radius};
+}
+
+bool meet(const Box& a, const Box& b)
+{
+    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
+bool meets_any(const Box& box, const std::vector<Box>& boxes)
+{
+    return std::ranges::any_of(boxes, [&](const Box& other) { return meet(box, other); });
+}
+
+/// A dot on the line between two spots.
+Box box_on(Spot from, Spot to, double share)
+{
+    return {from.x + share * (to.x - from.x) - 1, from.y + share * (to.y - from.y) - 1, 2, 2};
+}
+
+/// From the edge of a mark to the nearest corner or side of a box.
+double distance(const Disc& disc, const Box& box)
+{
+    return std::hypot(disc.at.x - std::clamp(disc.at.x, box.x, box.x + box.w),
+                      disc.at.y - std::clamp(disc.at.y, box.y, box.y + box.h)) -
+           disc.radius;
+}
+
+/// Whether a mark besides `mark`, which may be null, is at most so far from the box: `at_most`, and this share of its
+/// own radius.
+bool is_near_another(const std::vector<Disc>& discs, const Box& box, const Mark* mark, double at_most,
+                     double of_radius = 0)
+{
+    return std::ranges::any_of(discs, [&](const Disc& other) {
+        return other.mark != mark && distance(other, box) <= at_most + of_radius * other.radius;
+    });
+}
 
 /// Directions from a mark to its name, first choice first: above, below, beside, then between.
 constexpr std::array sides{4, 12, 0, 8, 2, 6, 10, 14, 3, 5, 11, 13, 1, 7, 9, 15};  // sixteenths of a turn
@@ -147,10 +201,6 @@ class Drawing {
 
     void names()
     {
-        std::vector<const Mark*> named;
-        for (const Mark& mark : figure_.marks)
-            if (mark.rank >= 0 && !mark.name.empty() && is_inside(mark)) named.push_back(&mark);
-        std::ranges::stable_sort(named, {}, &Mark::rank);
         for (const Mark& mark : figure_.marks)
             if (!(mark.x.median > 0) && mark.y.median > 0)
                 name_along({{left, y(mark.y.median)}, {right(), y(mark.y.median)}}, {mark.name + ": bytes unknown"},
@@ -162,14 +212,18 @@ class Drawing {
         for (const Ridge& ridge : figure_.ridges())
             if (const Spot at{x(ridge.x), y(ridge.y)}; !ridge.text.empty() && is_inside(at))
                 name_around({nullptr, at, 3}, ridge.text, false);
+        std::vector<Disc> named;
+        for (const Disc& disc : discs_)
+            if (disc.mark->rank >= 0 && !disc.mark->name.empty()) named.push_back(disc);
+        std::ranges::stable_sort(named, {}, [](const Disc& disc) { return disc.mark->rank; });
         int layers = 0;
-        for (const Mark* mark : named) {
+        for (const Disc& disc : named) {
+            const Mark* const mark = disc.mark;
             const std::string number = mark->rank > 0 ? std::to_string(mark->rank) : "";
             const bool is_whole = number.empty() || ++layers <= most_named;
             const bool is_told =
                 std::ranges::any_of(figure_.table, [&](const auto& row) { return row.front() == number; });
             if (!number.empty() && (figure_.table.empty() ? layers > most_numbered : !is_told)) continue;
-            const Disc disc = disc_of(*mark, {x(mark->x.median), y(mark->y.median)});
             const std::string whole = number.empty() ? mark->name : number + " " + mark->name;
             if (!(is_whole && name_around(disc, whole, true)) && !number.empty()) name_around(disc, number, false);
         }
@@ -193,14 +247,7 @@ class Drawing {
         return {{x(from.first), y(from.second)}, {x(to.first), y(to.second)}};
     }
 
-    bool is_inside(const Mark& mark) const
-    {
-        return mark.x.median > 0 && mark.y.median > 0 && is_inside({x(mark.x.median), y(mark.y.median)});
-    }
-    bool is_inside(Spot at) const
-    {
-        return at.x > left - 1 && at.x < right() + 1 && at.y > top - 1 && at.y < bottom() + 1;
-    }
+    bool is_inside(Spot at) const { return at.x > left && at.x < right() && at.y > top && at.y < bottom(); }
 
     void draw_mark(const Mark& mark)
     {
@@ -364,10 +411,18 @@ Svg draw(const Figure& figure, std::string_view clip)
     for (const std::string& words : figure.heading)
         for (const std::string& line : split(fitted_lines(words, static_cast<int>(figure.width / 7.3)), '\n'))
             if (!line.empty()) heading.emplace_back(trim(line));
-    const double legend = legend_height(figure.legend, width),
-                 down = heading_line * static_cast<double>(heading.size()),
+    std::vector<Spot> legend;
+    Spot next;
+    for (const LegendEntry& entry : figure.legend) {
+        const double step = swatch + 24 + 6.9 * static_cast<double>(entry.text.size());
+        if (next.x > 0 && next.x + step > width) next = {0, next.y + legend_line};
+        legend.push_back(next);
+        next.x += step;
+    }
+    const double down = heading_line * static_cast<double>(heading.size()),
+                 below = legend.empty() ? 0 : next.y + legend_line,
                  table = figure.table.empty() ? 0 : table_line * static_cast<double>(figure.table.size()) + 20;
-    Svg svg(figure.width, figure.height + legend + down + table, figure.title);
+    Svg svg(figure.width, figure.height + below + down + table, figure.title);
     Drawing drawing(figure, heading, svg);
     drawing.axes();
     svg.open_clip(clip, {left - 10, drawing.top - 10}, width + 20, drawing.bottom() - drawing.top + 20);
@@ -378,8 +433,24 @@ Svg draw(const Figure& figure, std::string_view clip)
     drawing.marks();
     drawing.names();
     svg.close();
-    draw_legend(svg, figure.legend, {left, figure.height + down - 4}, width);
-    draw_table(svg, figure.table, {8, figure.height + down + legend + 20});
+    for (std::size_t i = 0; i < legend.size(); ++i) {
+        const auto& [shape, look, text, radius] = figure.legend[i];
+        const Spot at{left + legend[i].x, figure.height + down - 4 + legend[i].y};
+        svg.open("mark " + look);
+        svg.shape(shape, {at.x + swatch / 2, at.y + swatch / 2}, radius);
+        svg.close();
+        svg.text({at.x + swatch + 6, at.y + swatch - 1}, text, "tick");
+    }
+    Spot corner{8, figure.height + down + below + 20};  // of a column as wide as its longest text
+    for (std::size_t column = 0; !figure.table.empty() && column < figure.table.front().size(); ++column) {
+        std::size_t longest = 0;
+        for (std::size_t i = 0; i < figure.table.size(); ++i) {
+            const std::string& text = figure.table[i][column];
+            svg.text({corner.x, corner.y + table_line * static_cast<double>(i)}, text, i == 0 ? "label" : "cell");
+            longest = std::max(longest, text.size());
+        }
+        corner.x += 7 * static_cast<double>(longest) + 14;
+    }
     return svg;
 }
 

@@ -123,21 +123,19 @@ void colour(Figure& figure, std::size_t series)
 
 std::vector<LegendEntry> legend_of(const std::vector<Mark>& marks)
 {
-    const auto has = [&](std::string_view word) {
-        return std::ranges::any_of(marks, [&](const Mark& mark) { return mark.look.find(word) != std::string::npos; });
-    };
+    static const std::vector<std::pair<std::string_view, LegendEntry>> all{
+        {"forward", {Shape::circle, "dot s0", "forward"}},
+        {"backward", {Shape::square, "dot s0", "backward"}},
+        {"update", {Shape::triangle, "dot s0", "update"}},
+        {"dot", {Shape::circle, "dot s0", "1%", 2.6}},
+        {"dot", {Shape::circle, "dot s0", "10% of the step", 8.2}},
+        {"step", {Shape::circle, "step s0", "step, its line to its most bytes"}},
+        {"outline", {Shape::square, "outline s0", "phase"}},
+        {"hollow", {Shape::circle, "hollow s0", "above the slanted roof"}}};
     std::vector<LegendEntry> legend;
-    const auto add = [&](std::string_view word, LegendEntry entry) {
-        if (has(word)) legend.push_back(std::move(entry));
-    };
-    add("forward", {Shape::circle, "dot s0", "forward"});
-    add("backward", {Shape::square, "dot s0", "backward"});
-    add("update", {Shape::triangle, "dot s0", "update"});
-    add("dot", {Shape::circle, "dot s0", "1%", 2.6});
-    add("dot", {Shape::circle, "dot s0", "10% of the step", 8.2});
-    add("step", {Shape::circle, "step s0", "step, its line to its most bytes"});
-    add("outline", {Shape::square, "outline s0", "phase"});
-    add("hollow", {Shape::circle, "hollow s0", "above the slanted roof"});
+    for (const auto& [word, entry] : all)
+        if (std::ranges::any_of(marks, [&](const Mark& mark) { return mark.look.find(word) != std::string::npos; }))
+            legend.push_back(entry);
     return legend;
 }
 
@@ -170,14 +168,6 @@ json axis_json(const Axis& axis)
             {"ticks", std::move(ticks)}};
 }
 
-/// With seven digits: less than a pixel at any zoom. [drawn, low, high], or [drawn] if all are the same.
-json position(const Range& range)
-{
-    const auto rounded = [](double value) { return json_number(std::stod(fmt::format("{:.7g}", value))); };
-    if (range.low == range.median && range.high == range.median) return json::array({rounded(range.median)});
-    return {rounded(range.median), rounded(range.low), rounded(range.high)};
-}
-
 }  // namespace
 
 json to_json(const RoofLine& roof)
@@ -196,50 +186,7 @@ json to_json(const Figure& figure)
 {
     json roofs = json::array();
     for (const RoofLine& roof : figure.roofs) roofs.push_back(to_json(roof));
-    json marks = json::object();
-    for (const char* column : {"key", "at", "y", "look", "radius", "name", "rank", "title"})
-        marks[column] = json::array();
-    std::map<std::string, std::size_t> numbers;
-    const bool has_before = std::ranges::any_of(figure.marks, [](const Mark& mark) { return mark.before.has_value(); });
-    json looks = json::array();
-    const Mark* before = nullptr;
-    for (const Mark& mark : figure.marks) {
-        json at = json::array({json_text(mark.level)});
-        for (const json& value : position(mark.x)) at.push_back(value);
-        const bool is_same = before != nullptr && !mark.level.empty() && before->key == mark.key;
-        before = &mark;
-        if (is_same) {
-            marks["at"].back().push_back(std::move(at));
-            continue;
-        }
-        const std::string look =
-            fmt::format("{} {}{}", static_cast<int>(mark.shape), mark.look, mark.whisker ? " whisker" : "");
-        const auto [known, is_new] = numbers.try_emplace(look, looks.size());
-        if (is_new) looks.push_back(look);
-        marks["key"].push_back(json_text(mark.key));
-        marks["at"].push_back(json::array({std::move(at)}));
-        marks["y"].push_back(position(mark.y));
-        marks["look"].push_back(known->second);
-        marks["radius"].push_back(std::round(100 * mark.radius) / 100);
-        marks["name"].push_back(json_text(mark.name));
-        marks["rank"].push_back(mark.rank);
-        marks["title"].push_back(json_text(mark.title));
-        if (has_before)
-            marks["before"].push_back(mark.before ? json{position(mark.before->first), position(mark.before->second)}
-                                                  : json(nullptr));
-    }
-    json curves = json::array();
-    for (const Curve& curve : figure.curves) {
-        json keys = json::array();
-        for (const std::size_t mark : curve.marks) keys.push_back(json_text(figure.marks[mark].key));
-        curves.push_back({{"css", curve.css}, {"marks", std::move(keys)}});
-    }
-    json legend = json::array();
-    for (const LegendEntry& entry : figure.legend)
-        legend.push_back({static_cast<int>(entry.shape), entry.look, json_text(entry.text)});
-    return {{"title", json_text(figure.title)}, {"x", axis_json(figure.x)},   {"y", axis_json(figure.y)},
-            {"roofs", std::move(roofs)},        {"marks", std::move(marks)},  {"looks", std::move(looks)},
-            {"curves", std::move(curves)},      {"legend", std::move(legend)}};
+    return {{"x", axis_json(figure.x)}, {"y", axis_json(figure.y)}, {"roofs", std::move(roofs)}};
 }
 
 }  // namespace roof::analysis

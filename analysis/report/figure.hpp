@@ -156,6 +156,9 @@ struct Frame {
     Extent rate;       ///< FLOP/s
 };
 
+/// Without ceilings.
+inline const Frame whole_frame{{0.01, 1e4}, {1e6, 1e15}};
+
 /// The frame over all devices, in whole decades: the same for every step and device of a machine. nullopt without a bandwidth or a compute ceiling.
 std::optional<Frame> frame_of(const Ceilings& ceilings);
 
@@ -190,7 +193,7 @@ double radius_of(const Placement& p, Seconds step);
 /// "features.3 bwd": the first of fused layers, of a long name the last parts, and the phase.
 std::string short_name(const Placement& p);
 
-/// The figure for the page: marks as columns, texts that many marks share once.
+/// The axes and the roofs of the figure for the page; page_data.cpp writes the marks.
 nlohmann::json to_json(const RoofLine& roof);
 nlohmann::json to_json(const Figure& figure);
 

@@ -47,37 +47,23 @@ class Shared {
     json list_ = json::array();
 };
 
-json json_texts(const std::vector<std::string>& texts)
-{
-    json list = json::array();
-    for (const std::string& text : texts) list.push_back(json_text(text));
-    return list;
-}
-
-json roof_json(const Ceiling& roof, const Machine& machine)
+json roof_json(const Ceiling& roof)
 {
     json object = to_json(Range::of(roof.rate));
     object[roof.kind == Role::bandwidth ? "name" : "precision"] = json_text(level_or_precision(roof));
-    object["operation"] = json_text(roof.operation);
-    object["isa"] = json_text(roof.isa);
-    object["n"] = roof.rate.n;
-    object["how"] = fmt::format("{}{}", name(roof.known), roof.devices > 1 ? ", added" : "");
-    const std::optional<double> share = share_of_spec(roof, machine);
-    object["spec"] = share && *share > 0 ? json_number(roof.rate.median.value / *share) : json(nullptr);
     return object;
 }
 
 json roofs_json(const Roofs& roofs, const Machine& machine)
 {
-    json levels = json::array();
-    json compute = json::array();
-    for (const Ceiling* roof : roofs.levels) levels.push_back(roof_json(*roof, machine));
-    for (const Ceiling* roof : roofs.compute) compute.push_back(roof_json(*roof, machine));
-    json mixes = json::array();
-    for (const Ceiling* roof : roofs.mixes) mixes.push_back(roof_json(*roof, machine));
-    return {{"device", json_text(roofs.device)}, {"owner", json_text(owner_of(machine, roofs.device))},
-            {"threads", roofs.threads},          {"levels", std::move(levels)},
-            {"compute", std::move(compute)},     {"mixes", std::move(mixes)}};
+    json levels = json::array(), compute = json::array();
+    for (const Ceiling* roof : roofs.levels) levels.push_back(roof_json(*roof));
+    for (const Ceiling* roof : roofs.compute) compute.push_back(roof_json(*roof));
+    return {{"device", json_text(roofs.device)},
+            {"owner", json_text(owner_of(machine, roofs.device))},
+            {"threads", roofs.threads},
+            {"levels", std::move(levels)},
+            {"compute", std::move(compute)}};
 }
 
 /// The roofs of each device and thread count, once each. The most threads of every device are always included.
@@ -90,7 +76,6 @@ class RoofSets {
 
     /// Index of the row's roofs; -1 without roofs.
     int of(const Measurement& row) { return add(roofs_of(ceilings_over(study_, row), row.device, threads_of(row))); }
-    const json& list() const { return list_; }
     const std::vector<Roofs>& all() const { return all_; }
 
   private:
@@ -98,18 +83,14 @@ class RoofSets {
     {
         if (roofs.empty()) return -1;
         const auto [at, is_new] =
-            numbers_.try_emplace({roofs.device, roofs.threads, roofs.lasting()}, static_cast<int>(list_.size()));
-        if (is_new) {
-            list_.push_back(roofs_json(roofs, study_.calibration.machine));
-            all_.push_back(roofs);
-        }
+            numbers_.try_emplace({roofs.device, roofs.threads, roofs.lasting()}, static_cast<int>(all_.size()));
+        if (is_new) all_.push_back(roofs);
         return at->second;
     }
 
     const Study& study_;
     std::map<std::tuple<std::string, int, bool>, int> numbers_;
     std::vector<Roofs> all_;
-    json list_ = json::array();
 };
 
 json row_json(const Study& study, const Measurement& row, int roofs)
@@ -122,52 +103,54 @@ json row_json(const Study& study, const Measurement& row, int roofs)
             {"model", json_text(model_of(row))},
             {"batch", batch_of(row)},
             {"precision", json_text(precision_of(row))},
-            {"device", json_text(row.device)},
             {"title", json_text(step_title(row, study.results.rows))},
             {"where", json_text(where_text(row, study.results.rows))},
             {"step_images", row.images()},
-            {"ranks", row.ranks()},
-            {"scaling", scaling_name(row)},
             {"data", json_text(data_of(row))},
             {"threads", threads_of(row)},
             {"how", name(row.time_known)},
             {"seconds", to_json(Range::of(row.seconds))},
-            {"images", json_number(row.images_per_second())},
-            {"memory", json_number(row.memory.value)},
             {"sentence", json_text(answer_sentence(study, row))},
             {"own_roof", line ? to_json(*line) : json(nullptr)},
             {"roofs", roofs}};
 }
 
-std::string range_text(const LevelBytes& bytes)
-{
-    return fmt::format("{} ({})", bytes_text(bytes), roof::name(bytes.known));
-}
-
 /// The arithmetic, then the bytes of the levels, and why.
 std::string explanation_of(const Placement& p)
 {
-    std::string text = explain(p), before;
+    std::string text = explain(p);
     if (!p.note.empty())
         text += fmt::format(" {}{}.", static_cast<char>(std::toupper(p.note.front())), p.note.substr(1));
     for (std::size_t i = 0; i < p.moved.size(); ++i) {
-        const std::string bytes = range_text(p.moved[i]);
-        text += fmt::format("{}{}{}",
-                            i == 0            ? " Bytes: "
-                            : bytes == before ? " and "
-                                              : ", ",
-                            p.levels[i].level,
-                            i + 1 < p.moved.size() && range_text(p.moved[i + 1]) == bytes ? "" : " " + bytes);
-        before = bytes;
+        const LevelBytes& bytes = p.moved[i];
+        text += fmt::format("{}{} {}", i == 0 ? " Bytes: " : ", ", p.levels[i].level, bytes_text(bytes));
+        if (i + 1 == p.moved.size() || p.moved[i + 1].known != bytes.known)
+            text += fmt::format(" ({})", roof::name(bytes.known));
     }
-    if (!p.moved.empty()) text += ".";
-    return text + remarks_on(p);
+    return text + (p.moved.empty() ? "" : ".") + remarks_on(p);
+}
+
+/// A point in the figures: its marks in the roofline, at its least bytes and at each level, and in the times.
+struct Places {
+    std::size_t number;  ///< of the point
+    std::vector<Mark> roofline;
+    std::optional<Mark> time;
+};
+
+/// With seven digits: less than a pixel at any zoom. [drawn, low, high], without what is the same.
+json position(const Range& range)
+{
+    const auto rounded = [](double value) { return json_number(std::stod(fmt::format("{:.7g}", value))); };
+    json ends = json::array({rounded(range.median)});
+    if (range.low != range.median || range.high != range.median) ends.push_back(rounded(range.low));
+    if (range.high != range.median) ends.push_back(rounded(range.high));
+    return ends;
 }
 
 /// The columns of the points and the texts they index.
 class Points {
   public:
-    void add(const Placement& p, std::size_t row, Seconds step)
+    void add(const Placement& p, std::size_t row, Seconds step, const Places& places)
     {
         column("row", row);
         column("scope", static_cast<int>(p.scope));
@@ -180,12 +163,24 @@ class Points {
         column("flops", json_number(p.flops.value));
         column("executed", p.executed == p.flops ? json(0) : json_number(p.executed.value));
         column("compulsory", p.levels.empty() ? json(nullptr) : json_number(p.levels.front().low.value));
-        json rates = json::array();
+        json rates = json::array(), at = json::array();
         for (const LevelPlacement& level : p.levels) rates.push_back(json_number(level.roof.value));
         column("rates", rates_(rates));
         column("attainable", json_number(p.attainable.value));
         column("text", json_text(explanation_of(p)));
-        column("cells", p.scope == Scope::phase ? json(nullptr) : json_texts(cells_of(p, step)));
+        column("cells", json_texts(cells_of(p, step)));
+        for (const Mark& mark : places.roofline) {
+            at.push_back(position(mark.x));
+            at.back().insert(at.back().begin(), json_text(mark.level));
+        }
+        column("at", std::move(at));
+        column("time", places.time ? json{position(places.time->x), position(places.time->y)} : json(nullptr));
+        const Mark mark = places.roofline.empty() ? Mark{} : places.roofline.front();
+        column("label", names_(json_text(mark.name)));
+        column("rank", mark.rank);
+        column("radius", std::round(100 * mark.radius) / 100);
+        column("hollow", mark.look.find("hollow") != std::string::npos ? 1 : 0);
+        column("before", mark.before ? json{position(mark.before->first), position(mark.before->second)} : json(0));
     }
 
     void write(json& study) const
@@ -205,85 +200,86 @@ class Points {
     json columns_ = {{"row", json::array()}};
 };
 
-/// A step in words, and beside its mark.
-struct StepTexts {
-    std::string title, name;
-};
-
-/// By study and row. No two names are the same, unless the names of their studies are.
-std::vector<std::map<std::string, StepTexts>> texts_of_steps(std::span<const Study> studies)
+/// The names beside the marks of steps, by study and row. No two are the same, unless the names of their studies are.
+std::vector<std::map<std::string, std::string>> names_of_steps(std::span<const Study> studies)
 {
     std::vector<const Measurement*> all;
     for (const Study& study : studies) std::ranges::copy(measured_steps(study.results.rows), std::back_inserter(all));
     std::map<std::string, int> uses;
-    std::vector<std::map<std::string, StepTexts>> texts;
-    for (const Study& study : studies) {
-        texts.emplace_back();
-        for (const Measurement* row : measured_steps(study.results.rows)) {
-            const std::string name = step_name(*row, all);
-            ++uses[name];
-            texts.back()[row->id()] = {step_title(*row, study.results.rows), name};
-        }
-    }
+    std::vector<std::map<std::string, std::string>> names(studies.size());
     for (std::size_t i = 0; i < studies.size(); ++i)
-        for (auto& [row, text] : texts[i])
-            if (uses[text.name] > 1) text.name += ", " + studies[i].results.folder.filename().string();
-    return texts;
+        for (const Measurement* row : measured_steps(studies[i].results.rows))
+            ++uses[names[i][row->id()] = step_name(*row, all)];
+    for (std::size_t i = 0; i < studies.size(); ++i)
+        for (auto& [row, name] : names[i])
+            if (uses[name] > 1) name += ", " + studies[i].results.folder.filename().string();
+    return names;
 }
 
-/// The roofline and the times of every step under one set of roofs.
-json figures_json(const Study& study, const Roofs& roofs, const std::map<std::string, int>& roofs_of_row,
-                  const std::map<std::string, StepTexts>& texts, std::size_t index, std::size_t number)
+/// The axes, the roofs and the series of steps under one set of roofs, and the places of their points.
+json figures_json(const Study& study, const Roofs& roofs, const std::vector<const Placement*>& placements,
+                  const std::map<std::string, std::string>& names, std::map<const Placement*, Places>& places)
 {
-    std::vector<const Placement*> placements, layers;
+    std::vector<const Placement*> layers;
     std::map<std::string, Seconds> steps;
-    for (const Placement& p : study.placements) {
-        if (roofs_of_row.at(p.row) != static_cast<int>(index)) continue;
-        placements.push_back(&p);
-        if (p.scope == Scope::step) steps[p.row] = p.seconds.median;
-        if (p.scope == Scope::layer && !p.levels.empty() && !p.binds.empty()) layers.push_back(&p);
+    for (const Placement* p : placements) {
+        if (p->scope == Scope::step) steps[p->row] = p->seconds.median;
+        if (p->scope == Scope::layer && !p->levels.empty() && !p->binds.empty()) layers.push_back(p);
     }
-    Figure times = time_figure("all steps", layers, steps);
-    const Frame frame = frame_of(study.ceilings).value_or(Frame{{0.01, 1e4}, {1e6, 1e15}});
-    Figure roofline = roofs_figure("Roofline", roofs, frame, &study.calibration.machine);
+    const Figure times = time_figure("all steps", layers, steps);
+    Figure roofline =
+        roofs_figure("Roofline", roofs, frame_of(study.ceilings).value_or(whole_frame), &study.calibration.machine);
     add_other_roofs(roofline, study, roofs);
     add_placements(roofline, placements, true);
     add_baseline(roofline, study);
-    for (Mark& mark : times.marks) mark.name.clear();  // as in the roofline
-    for (Figure* figure : {&roofline, &times})
-        for (Mark& mark : figure->marks) {
-            mark.key = fmt::format("{}:{}", number, mark.of - study.placements.data());
-            // The page has the name, the time and the rate in the point's cells.
-            if (mark.of->scope == Scope::layer) mark.title.erase(0, std::min(mark.title.find("; "), mark.title.size()));
-            if (mark.of->scope != Scope::step) continue;
-            mark.title = texts.at(mark.of->row).title + ": " + mark.title;
-            mark.name = texts.at(mark.of->row).name;
-        }
-    return {{"roofline", to_json(roofline)}, {"time", to_json(times)}};
+    for (Mark& mark : roofline.marks) {
+        if (mark.of->scope == Scope::step) mark.name = names.at(mark.of->row);
+        places[mark.of].roofline.push_back(mark);
+    }
+    for (const Mark& mark : times.marks) places[mark.of].time = mark;
+    json series = json::array();
+    for (const Curve& curve : roofline.curves) {
+        series.push_back(json::array());
+        for (const std::size_t mark : curve.marks) series.back().push_back(places.at(roofline.marks[mark].of).number);
+    }
+    return {{"roofline", to_json(roofline)}, {"time", to_json(times)}, {"series", std::move(series)}};
 }
 
-json study_data(const Study& study, const std::map<std::string, StepTexts>& texts, std::size_t number)
+json study_data(const Study& study, const std::map<std::string, std::string>& names)
 {
     json object{{"name", json_text(study.results.folder.filename().string())},
                 {"calibrated", json_text(fmt::format("{} {}", name(study.ceilings.known()), calibration_date(study)))},
-                {"rows", json::array()}};
+                {"rows", json::array()},
+                {"roofs", json::array()},
+                {"figures", json::array()}};
     RoofSets sets(study);
-    std::map<std::string, std::size_t> rows;
-    std::map<std::string, Seconds> steps;
+    std::map<std::string, std::pair<std::size_t, const Measurement*>> rows;
     std::map<std::string, int> roofs_of_row;
     for (const Measurement* row : measured_steps(study.results.rows)) {
-        rows[row->id()] = rows.size();
-        steps[row->id()] = row->seconds.median;
+        rows[row->id()] = {rows.size(), row};
         roofs_of_row[row->id()] = sets.of(*row);
         object["rows"].push_back(row_json(study, *row, roofs_of_row[row->id()]));
     }
+    std::vector<const Placement*> shown;
+    std::map<const Placement*, Places> places;
+    for (const Placement& p : study.placements) {
+        if (p.scope == Scope::layer && study.without_layers.contains(p.row)) continue;
+        places[&p].number = shown.size();
+        shown.push_back(&p);
+    }
+    for (std::size_t i = 0; i < sets.all().size(); ++i) {
+        std::vector<const Placement*> under;
+        std::ranges::copy_if(shown, std::back_inserter(under),
+                             [&](const Placement* p) { return roofs_of_row.at(p->row) == static_cast<int>(i); });
+        object["roofs"].push_back(roofs_json(sets.all()[i], study.calibration.machine));
+        object["figures"].push_back(figures_json(study, sets.all()[i], under, names, places));
+    }
     Points points;
-    for (const Placement& p : study.placements) points.add(p, rows.at(p.row), steps.at(p.row));
+    for (const Placement* p : shown) {
+        const auto& [number, row] = rows.at(p->row);
+        points.add(*p, number, row->seconds.median, places.at(p));
+    }
     points.write(object);
-    object["roofs"] = sets.list();
-    object["figures"] = json::array();
-    for (std::size_t i = 0; i < sets.all().size(); ++i)
-        object["figures"].push_back(figures_json(study, sets.all()[i], roofs_of_row, texts, i, number));
     return object;
 }
 
@@ -292,11 +288,9 @@ json study_data(const Study& study, const std::map<std::string, StepTexts>& text
 json page_json(std::span<const Study> studies)
 {
     json list = json::array();
-    const std::vector<std::map<std::string, StepTexts>> texts = texts_of_steps(studies);
-    for (const Study& study : studies) list.push_back(study_data(study, texts[list.size()], list.size()));
-    json trajectories = json::array();
-    for (const Figure& figure : trajectory_figures(studies)) trajectories.push_back(to_json(figure));
-    return {{"studies", std::move(list)}, {"trajectories", std::move(trajectories)}};
+    const std::vector<std::map<std::string, std::string>> names = names_of_steps(studies);
+    for (const Study& study : studies) list.push_back(study_data(study, names[list.size()]));
+    return {{"studies", std::move(list)}};
 }
 
 std::string script_text(const json& document)

@@ -1,6 +1,8 @@
-// The time of a step, as stacked bars by phase and by kind of layer.
+// The time of a step by kind of layer, with bars: a table for the page and the terminal.
 #include "analysis/report/report.hpp"
 #include "analysis/study/steps/verdict.hpp"
+#include "analysis/table/fitted_text.hpp"
+#include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
@@ -8,80 +10,76 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace roof::analysis {
-
 namespace {
 
-constexpr double bar_width = 580;
-constexpr double strip_height = 15;
-constexpr double row_height = 60;
-
-/// The CSS class of a segment.
-std::string class_of(const Segment& segment)
+/// As long as its share of the step; on the page with a colour for each phase.
+Cell bar(const Segment& kind, double step, bool plain)
 {
-    return segment.is_phase || segment.name == "update" ? segment.name
-           : segment.name == outside_layers || segment.name == exposed_communication ||
-                   segment.name == waiting_for_processor
-               ? "rest"
-               : "kind-" + segment.name;
+    constexpr double columns = 20;
+    Cell cell = word("");
+    const double share = std::clamp(kind.seconds / step, 0.0, 1.0);
+    for (int i = 0; i < static_cast<int>(std::lround(columns * share)); ++i) cell.text += plain ? "#" : "█";
+    cell.html = "<span class=\"bar\">";
+    for (const auto& [css, seconds] :
+         {std::pair{"forward", kind.forward},
+          {"backward", kind.backward},
+          {kind.name == "update" ? "update" : "rest", kind.seconds - kind.forward - kind.backward}})
+        cell.html +=
+            fmt::format("<i class=\"{}\" style=\"width:{:.1f}%\"></i>", css, 100 * std::max(0.0, seconds) / step);
+    cell.html += "</span>";
+    return cell;
 }
 
-void draw_strip(Svg& svg, const std::vector<Segment>& segments, double step, double top)
+/// The kinds by their time, what is outside the layers last. Empty without layers.
+DataTable table_of_kinds(const Study& study, const Measurement& row, bool plain)
 {
-    double whole = 0;
-    for (const Segment& segment : segments) whole += std::max(0.0, segment.seconds);
-    double x = 0;
-    for (const Segment& segment : segments) {
-        if (segment.seconds <= 0) continue;
-        const double width = bar_width * segment.seconds / whole;
-        svg.rectangle({x, top}, width, strip_height, "segment " + class_of(segment),
-                      fmt::format("{}: {}, {} of the step", segment.name, format_duration(segment.seconds),
-                                  percent(segment.seconds / step)));
-        const std::string share = percent(segment.seconds / step);
-        if (width > 40) svg.text({x + width / 2, top + 11.5}, share, "on-bar", Anchor::middle);
-        x += width;
-    }
-}
-
-/// The legend: phases, time outside them, and the kinds that occur.
-std::vector<LegendEntry> legend_of(const std::vector<const Measurement*>& rows)
-{
-    std::vector<std::string> seen;
-    for (const Measurement* row : rows)
-        for (const Segment& segment : kinds_of(*row)) seen.push_back(segment.name);
-    std::vector<LegendEntry> entries;
-    for (const std::string phase : {"forward", "backward", "update"})
-        entries.push_back({Shape::square, "segment " + phase, phase});
-    entries.push_back({Shape::square, "segment rest", std::string(outside_layers)});
-    for (const std::string_view kind : kinds_in_order)
-        if (kind != "update" && std::ranges::find(seen, kind) != seen.end())
-            entries.push_back({Shape::square, "segment kind-" + std::string(kind), std::string(kind)});
-    return entries;
+    using K = const Segment&;
+    const double step = row.seconds.median.value;
+    std::vector<Segment> kinds = kinds_of(row);
+    std::ranges::stable_sort(kinds, [](K a, K b) {
+        const bool a_last = a.name == outside_layers, b_last = b.name == outside_layers;
+        return a_last != b_last ? b_last : a.seconds > b.seconds;
+    });
+    DataTable table =
+        table_of<Segment>({{"layers", "", [](K k) { return word(k.name); }},
+                           {"time", "", [](K k) { return seconds(Seconds{k.seconds}); }},
+                           {"forward", "", [](K k) { return only_if(k.forward > 0, seconds(Seconds{k.forward})); }},
+                           {"backward", "", [](K k) { return only_if(k.backward > 0, seconds(Seconds{k.backward})); }},
+                           {"of step", "", [&](K k) { return share(k.seconds / step); }},
+                           {"share", "", [&](K k) { return bar(k, step, plain); }}},
+                          kinds);
+    table.expendable = {"forward", "backward"};
+    table.title = fmt::format("{}: where its {} go ({})", printable(step_title(row, study.results.rows)),
+                              format_duration(step), name(row.time_known));
+    double sum = 0;
+    for (K kind : kinds) sum += kind.seconds;
+    constexpr double rounding = 1e-9;
+    if (sum > (1 + rounding) * step)
+        table.title += fmt::format("; its layers, timed apart, took {} longer", format_duration(sum - step));
+    return table;
 }
 
 }  // namespace
 
 Content breakdown_panel(const Study& study, const std::string&)
 {
-    std::vector<const Measurement*> rows;
-    for (const Measurement* row : measured_steps(study.results.rows))
-        if (!row->parts.empty() || row->forward.median.value > 0) rows.push_back(row);
-    if (rows.empty()) return {};
-    const std::vector<LegendEntry> legend = legend_of(rows);
-    const double key = legend_height(legend, bar_width);
-    Svg svg(bar_width + 80, row_height * static_cast<double>(rows.size()) + key + 14,
-            "Shares of the step time by phase and by kind of layer");
-    draw_legend(svg, legend, {0, 6}, bar_width);
-    double top = key + 12;
-    for (const Measurement* row : rows) {
-        svg.text({0, top + 13}, step_title(*row, study.results.rows), "name");
-        draw_strip(svg, phases_of(*row), row->seconds.median.value, top + 18);
-        draw_strip(svg, kinds_of(*row), row->seconds.median.value, top + strip_height + 22);
-        svg.text({bar_width + 12, top + 39}, format_duration(row->seconds.median.value), "name");
-        top += row_height;
-    }
-    return {Picture{"", std::move(svg)}};
+    std::string html;
+    for (const Measurement* row : largest_batches(study.results.rows))
+        if (const DataTable table = table_of_kinds(study, *row, false); !table.empty())
+            html += subheading(table.title) + html_table(table);
+    return {html};
+}
+
+std::string terminal_layers(const Study& study, int width, bool plain)
+{
+    std::string text;
+    for (const Measurement* row : largest_batches(study.results.rows))
+        if (const DataTable table = table_of_kinds(study, *row, plain); !table.empty())
+            text += (text.empty() ? "" : "\n") + to_text(table, std::max(40, width));
+    return text;
 }
 
 }  // namespace roof::analysis

@@ -12,47 +12,40 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr double width = 1060, height = 90, left = 120;
-constexpr std::size_t most_spots = 800;
+constexpr std::size_t most_spots = 400;
 
-/// Held bytes over time, as steps. If there are too many points, each group is drawn by its highest point.
-std::vector<Spot> spots_of(const MemoryUse& use)
+/// Held bytes over time. Of many points each group is drawn by its highest.
+Figure figure_of(const MemoryUse& use)
 {
-    const double begin = use.timeline.front().at.value;
-    const double length = std::max(use.timeline.back().at.value - begin, 1e-12);
-    const std::size_t stride = use.timeline.size() / most_spots + 1;
-    std::vector<Spot> spots;
-    for (std::size_t i = 0; i < use.timeline.size(); i += stride) {
-        const std::size_t end = std::min(i + stride, use.timeline.size());
-        double held = 0;
-        for (std::size_t k = i; k < end; ++k) held = std::max(held, use.timeline[k].held.value);
-        const double x = left + (width - left - 10) * (use.timeline[i].at.value - begin) / length;
-        const double y = height - 12 - (height - 24) * (use.peak.value > 0 ? held / use.peak.value : 0);
-        if (!spots.empty()) spots.push_back({x, spots.back().y});
-        spots.push_back({x, y});
+    Figure figure{.title = "Bytes held over time", .height = 250};
+    const double begin = use.timeline.front().at.value, end = use.timeline.back().at.value;
+    figure.x = {"seconds of the recording", {0, std::max(end - begin, 1e-12)}, {}, true};
+    figure.y = {use.memory ? std::string(name(*use.memory)) : "memory", {0, std::max(use.peak.value, 1.0)}, {}, true};
+    for (int i = 0; i <= 4; ++i) {
+        figure.x.ticks.push_back({i * figure.x.frame.high / 4, format_si(i * figure.x.frame.high / 4, "s")});
+        figure.y.ticks.push_back({i * figure.y.frame.high / 4, format_si(i * figure.y.frame.high / 4, "B")});
     }
-    return spots;
-}
-Picture picture_of(const MemoryUse& use)
-{
-    const std::string memory = use.memory ? std::string(name(*use.memory)) : "memory";
-    Svg svg(width, height, "Bytes held over time");
-    svg.text({left - 12, 24}, memory, "name", Anchor::end);
-    svg.text({left - 12, 42}, format_si(use.peak.value, "B"), "tick", Anchor::end);
-    svg.line({left, height - 12}, {width - 10, height - 12}, "axis");
-    svg.polyline(spots_of(use), "curve s0",
-                 fmt::format("{} held at once at most, {} at the end", format_si(use.peak.value, "B"),
-                             format_si(use.left.value, "B")));
-    return {"", std::move(svg)};
+    const std::size_t stride = use.timeline.size() / most_spots + 1;
+    std::vector<Mark> marks;
+    for (std::size_t i = 0; i < use.timeline.size(); i += stride) {
+        double held = 0;
+        for (std::size_t k = i; k < std::min(i + stride, use.timeline.size()); ++k)
+            held = std::max(held, use.timeline[k].held.value);
+        const double at = std::max(use.timeline[i].at.value - begin, 1e-12);  // 0 is unknown
+        marks.push_back({.x = {at, at, at}, .y = {held, held, held}, .radius = 1});
+    }
+    add_series(figure, 0, "held", std::move(marks));
+    return figure;
 }
 
 }  // namespace
 
-Content memory_panel(const Study& study, const std::string&)
+Content memory_panel(const Study& study, const std::string& key)
 {
     Content content{html_table(memory_table(study))};
     for (const MemoryUse& use : memory_of(study))
-        if (use.timeline.size() > 1) content.emplace_back(picture_of(use));
+        if (use.timeline.size() > 1)
+            content.emplace_back(Picture{"", draw(figure_of(use), fmt::format("{}-{}", key, content.size()))});
     return content;
 }
 

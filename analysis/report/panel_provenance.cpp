@@ -111,12 +111,6 @@ std::string missing_capabilities(const Machine& machine)
     return facts.empty() ? "" : subheading("Not available here") + definitions(facts);
 }
 
-bool has_latency(const Study& study)
-{
-    return std::ranges::any_of(
-        all_rows(study), [](const Measurement* row) { return row->bench == "latency" && row->status == Status::ok; });
-}
-
 bool has_several_devices(const Study& study)
 {
     std::set<std::string> devices;
@@ -153,7 +147,6 @@ std::vector<std::vector<std::string>> absent_from(const Study& study)
                           "--lasting`"});
     if (!has_several_devices(study))
         absent.push_back({"scaling over devices", "`roof sweep run/compare`; `roof list devices` names the devices"});
-    if (!has_latency(study)) absent.push_back({"latency of the memory levels", "`roof calibrate`"});
     return absent;
 }
 

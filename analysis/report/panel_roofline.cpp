@@ -151,7 +151,9 @@ Content roofline_panel(const Study& study, const std::string& key)
     if (step_rows(study.results.rows).empty()) return roofs_alone(study, *frame, key);
     Content content;
     for (const Measurement* row : largest_batches(study.results.rows))
-        if (auto drawn = picture(study, *row, *frame, fmt::format("{}-{}", key, content.size() + 1)))
+        if (study.without_layers.contains(row->id()))
+            continue;
+        else if (auto drawn = picture(study, *row, *frame, fmt::format("{}-{}", key, content.size() + 1)))
             content.emplace_back(std::move(*drawn));
     return content;
 }

@@ -19,20 +19,15 @@ std::string number_text(double value)
     return fmt::format("{:g}", value);
 }
 
-struct ModelSeries {
-    std::size_t model = 0;
-    std::vector<Mark> marks;
-};
-
 /// `work` in the time of a step, by series and batch. A model has the colour that it has in the rooflines.
 Figure over_batches(std::span<const Study> studies, const std::string& label, bool is_share)
 {
-    std::map<std::string, ModelSeries> series;
+    std::map<std::string, std::pair<std::size_t, std::vector<Mark>>> series;  // their model and marks
     Extent batches, values;
     for (std::size_t i = 0; i < studies.size(); ++i) {
         const std::vector<Measurement>& rows = studies[i].results.rows;
         const std::string study = studies.size() > 1 ? studies[i].results.folder.filename().string() + ": " : "";
-        for (const Measurement* row : step_rows(rows)) {
+        for (const Measurement* row : measured_steps(rows)) {
             const Placement* const p = step_placement(studies[i].placements, *row);
             if (p == nullptr || batch_of(*row) <= 0 || (is_share && p->attainable.value <= 0)) continue;
             const double work = is_share ? p->attainable.value : row->images();
@@ -46,12 +41,12 @@ Figure over_batches(std::span<const Study> studies, const std::string& label, bo
             const std::string name =
                 fmt::format("{}{} {} {}{}", study, model_of(*row), precision_of(*row), where_text(*row, rows),
                             data == "-" || data == "synthetic" ? "" : ", " + data);
-            series[name].model = number_of_model(studies, *row);
-            series[name].marks.push_back({.key = fmt::format("{}:{}", i, p - studies[i].placements.data()),
-                                          .x = {batch, batch, batch},
-                                          .y = rate,
-                                          .radius = 4,
-                                          .title = fmt::format("{}, batch {}: {}", name, batch_text(*row), value)});
+            series[name].first = number_of_model(studies, *row);
+            series[name].second.push_back({.key = fmt::format("{}:{}", i, p - studies[i].placements.data()),
+                                           .x = {batch, batch, batch},
+                                           .y = rate,
+                                           .radius = 4,
+                                           .title = fmt::format("{}, batch {}: {}", name, batch_text(*row), value)});
             batches.add(batch);
             values.add(rate.median);
         }
@@ -74,9 +69,9 @@ Figure over_batches(std::span<const Study> studies, const std::string& label, bo
     }
     std::map<std::size_t, std::size_t> used;  // colours
     for (auto& [name, one] : series) {
-        std::ranges::stable_sort(one.marks, {}, [](const Mark& mark) { return mark.x.median; });
-        const std::size_t colour = one.model % 8;
-        add_series(figure, colour + 8 * used[colour]++, name, std::move(one.marks));
+        auto& [model, marks] = one;
+        std::ranges::stable_sort(marks, {}, [](const Mark& mark) { return mark.x.median; });
+        add_series(figure, model % 8 + 8 * used[model % 8]++, name, std::move(marks));
     }
     return figure;
 }
@@ -94,10 +89,10 @@ std::vector<Figure> trajectory_figures(std::span<const Study> studies)
     return figures;
 }
 
-Content trajectory_panel(const Study& study, const std::string& key)
+Content trajectories(std::span<const Study> studies, const std::string& key)
 {
     Content content{"<div class=\"pair\">"};
-    for (const Figure& figure : trajectory_figures({&study, 1}))
+    for (const Figure& figure : trajectory_figures(studies))
         content.emplace_back(Picture{"", draw(figure, fmt::format("{}-{}", key, content.size()))});
     content.emplace_back("</div>\n");
     return content.size() > 2 ? content : Content{};

@@ -8,6 +8,8 @@
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
 
+#include <fmt/format.h>
+
 namespace roof::analysis {
 
 namespace {
@@ -52,12 +54,21 @@ Content baseline_panel(const Study& study, const std::string&)
             html_table(baseline_table(study))};
 }
 
+Content predictions_panel(const Study& study, const std::string&)
+{
+    if (study.predictions.rows.empty()) return {};
+    return {html_table(predictions_table(study.predictions)) +
+            paragraph(fmt::format("Error of the predicted time: {}. Fingerprint of the predictions, printed before the "
+                                  "first row was measured: {}.",
+                                  summary(study.predictions), study.predictions_fingerprint))};
+}
+
 Content headroom_panel(const Study& study, const std::string&)
 {
     constexpr int layers_shown = 10;
     std::string html;
     for (const Measurement* row : largest_batches(study.results.rows))
-        html += under_title(headroom_table(study, *row, layers_shown));
+        if (!study.without_layers.contains(row->id())) html += under_title(headroom_table(study, *row, layers_shown));
     return {html};
 }
 
@@ -83,7 +94,9 @@ std::span<const Panel> panels()
          "Roofline",
          "Roofs and their 95% bands are measured. A point is a layer, its area its time.",
          {{{"placements", placements_table}}},
-         roofline_panel},
+         roofline_panel,
+         false,
+         true},
         {"verdict",
          "Verdict",
          "Each step beside the best rates of this machine. Headroom: the time that reaching the roof would save.",
@@ -103,13 +116,13 @@ std::span<const Panel> panels()
          "Time under the roofs",
          "The seconds that each roof allows a layer alone. Above the diagonal compute binds, below it memory.",
          {{{"time", time_table}}},
-         time_roofline_panel},
+         time_roofline_panel,
+         false,
+         true},
         {"traffic",
          "Memory traffic",
          "Bar: what a level's roof moves in the step's time. Dark: moved at least; light: at most.",
-         {{{"traffic", traffic_table}}},
-         traffic_panel,
-         true},
+         {{{"traffic", traffic_table}}}},
         {"headroom",
          "Headroom",
          "The layers that would save the most time at their roofs.",
@@ -117,7 +130,7 @@ std::span<const Panel> panels()
          headroom_panel},
         {"breakdown",
          "Breakdown of the step time",
-         "Upper strip: phases. Lower strip: kinds of layer.",
+         "Bars: blue forward, orange backward, green update.",
          {{{"breakdown", breakdown_table}}},
          breakdown_panel,
          true},
@@ -155,7 +168,9 @@ std::span<const Panel> panels()
          "Batch trajectories",
          "Nothing was measured between two batches. Bars: 95% intervals.",
          {{{"trajectories", trajectories_table}}},
-         trajectory_panel,
+         [](const Study& study, const std::string& key) {
+             return trajectories({&study, 1}, key);
+         },
          true},
         {"scaling",
          "Several ranks",

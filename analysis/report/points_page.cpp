@@ -20,22 +20,6 @@ namespace {
 
 using Group = std::vector<const Placement*>;
 
-/// The points that share a device and the thread count of their roofs.
-std::vector<Group> groups_of(const Study& study)
-{
-    std::vector<Group> groups;
-    for (const Placement& p : study.placements) {
-        const auto group = std::ranges::find_if(groups, [&](const Group& g) {
-            return g.front()->device == p.device && g.front()->roof_threads == p.roof_threads;
-        });
-        if (group == groups.end())
-            groups.push_back({&p});
-        else
-            group->push_back(&p);
-    }
-    return groups;
-}
-
 /// Extends it by whole decades so that it contains the value.
 void extend(Extent& extent, double value)
 {
@@ -235,12 +219,13 @@ std::string estimates_page(std::span<const Target> targets, const std::vector<Ma
 
 std::string points_page(const Study& study)
 {
+    std::map<std::pair<std::string, int>, Group> groups;  // that share their roofs
+    for (const Placement& p : study.placements) groups[{p.device, p.roof_threads}].push_back(&p);
     std::string pictures;
-    const std::vector<Group> groups = groups_of(study);
-    for (std::size_t i = 0; i < groups.size(); ++i) pictures += picture(study, groups[i], i);
-    const std::string roofs = study.ceilings.known() == Known::spec ? "of a data sheet" : "measured";
+    for (std::size_t number = 0; const auto& [roofs, group] : groups) pictures += picture(study, group, number++);
+    const std::string known = study.ceilings.known() == Known::spec ? "of a data sheet" : "measured";
     const std::string lead =
-        "FLOPs, bytes and seconds are as given; the roofs are " + roofs + ". " + calibration_line(study);
+        "FLOPs, bytes and seconds are as given; the roofs are " + known + ". " + calibration_line(study);
     return html_document(
         "points under roofs",
         "<header><h1>Points under the roofs of a machine</h1>\n" + paragraph(lead, "lead") + "</header>\n",

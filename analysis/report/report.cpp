@@ -34,13 +34,25 @@ std::string contents(const std::vector<std::pair<std::string_view, std::string_v
     return html + "</details></nav>\n";
 }
 
-/// The panel over all studies; empty if no study has content.
+/// What a pointer shows is left to the script, which draws these pictures anew.
+std::string without_titles(std::string html)
+{
+    constexpr std::string_view end = "</title>";
+    for (std::size_t at = html.find("<title>"); at != std::string::npos; at = html.find("<title>", at))
+        html.erase(at, html.find(end, at) + end.size() - at);
+    return html;
+}
+
+/// The panel over all studies, whose batches share a picture; empty if no study has content.
 std::string section(const Panel& panel, const std::vector<Study>& studies)
 {
-    std::string body;
+    const bool is_joint = panel.id == "trajectory" && studies.size() > 1;
+    std::string body = is_joint ? html_of(trajectories(studies, "trajectory")) : "";
     for (std::size_t i = 0; i < studies.size(); ++i) {
-        const std::string part = html_of(content_of(panel, studies[i], fmt::format("{}-{}", panel.id, i)));
+        std::string part = html_of(content_of(panel, studies[i], fmt::format("{}-{}", panel.id, i)));
         if (part.empty()) continue;
+        if (is_joint) part.clear();
+        if (panel.is_live) part = without_titles(std::move(part));
         if (studies.size() > 1) body += fmt::format("<h3>{}</h3>\n", escape(name_of(studies[i])));
         body += part;
         if (panel.has_numbers) body += numbers_of(panel, studies[i]);

@@ -44,6 +44,7 @@ struct Panel {
     /// the tables as people see them.
     Content (*render)(const Study& study, const std::string& key) = nullptr;
     bool has_numbers = false;  ///< its pictures show what only its tables say: numbers_of() follows them
+    bool is_live = false;      ///< the page's script draws its pictures anew
 };
 
 // Figures that the page's charts draw, too.
@@ -54,15 +55,19 @@ Figure time_figure(const std::string& title, std::span<const Placement* const> l
 /// Images per second and share of attainable over the batch; without those that have no mark.
 std::vector<Figure> trajectory_figures(std::span<const Study> studies);
 
+/// Both in one row.
+Content trajectories(std::span<const Study> studies, const std::string& key);
+
 std::span<const Panel> panels();
 Content content_of(const Panel& panel, const Study& study, const std::string& key);
 
 /// The panel's tables as a program reads them, folded; for those who cannot see its pictures. Empty without rows.
 std::string numbers_of(const Panel& panel, const Study& study);
 
-/// Leaves so many training steps of all studies that their page has about 6 MB, if there are more than 100, and at most 400; sets `left_out`.
-/// Those that are left keep all their points.
+/// Leaves 100 training steps of all studies, if there are more, with all their points; sets `left_out`.
 void thin_steps(std::span<Study> studies);
+/// Chooses the steps whose layers a page of about 1.2 MB shows: the largest batches first; sets `without_layers`.
+void thin_layers(std::span<Study> studies);
 
 /// The report of these studies. The same studies give the same bytes.
 std::string report_html(const std::vector<Study>& studies);
@@ -92,12 +97,9 @@ void write_tables(std::span<const Study> studies, const std::filesystem::path& f
 // The panels that show more than their tables, each in panel_<id>.cpp or panels.cpp.
 Content roofline_panel(const Study& study, const std::string& key);
 Content time_roofline_panel(const Study& study, const std::string& key);
-Content traffic_panel(const Study& study, const std::string& key);
 Content breakdown_panel(const Study& study, const std::string& key);
-Content predictions_panel(const Study& study, const std::string& key);
 Content counted_panel(const Study& study, const std::string& key);
 Content memory_panel(const Study& study, const std::string& key);
-Content trajectory_panel(const Study& study, const std::string& key);
 Content bandwidth_curve_panel(const Study& study, const std::string& key);
 Content ert_curve_panel(const Study& study, const std::string& key);
 Content absent_panel(const Study& study, const std::string& key);
@@ -110,8 +112,7 @@ Content provenance_panel(const Study& study, const std::string& key);
 /// where those of bandwidth or of compute are missing.
 std::string terminal_roofline(const Study& study, int width, bool plain);
 
-/// For each model with at least two measured batches: images per second of the median step over the batch, with a
-/// letter for each device, precision, thread count and source of images. Empty if there is none.
+/// The rate over the batch, a letter for each series of steps. Empty where no series has two batches.
 std::string terminal_batches(const Study& study, int width, bool plain);
 
 /// For the largest batch of each model, device and precision: the seconds of each kind of layer by phase, with a bar
@@ -130,16 +131,13 @@ nlohmann::json trace_of(const Study& study, const Measurement& row);
 // columns to keep the page small.
 
 /// {"studies": [{"name", "calibrated": the date,
-///   "roofs": [{"device", "owner", "threads", "levels": [roof], "compute": [roof], "mixes": [roof]}],
-///       one for each device and thread count,
-///   "figures": [{"roofline": figure, "time": figure}], one for each of "roofs", as to_json(Figure) writes them. A mark's key
-///       is the study's number, a colon, and the point's number,
-///   "rows": [{"id", "title", "model", "batch", "precision", "device", "data", "threads", "seconds", "images", "memory",
-///       "sentence", "roofs"}],
-///   "scopes", "phases", "names", "kinds": texts that the points index,
-///   "points": {"row", "scope", "name", …: a column each; "text" explains it, "cells" are its texts in the table of layers}}],
-///  "trajectories": [figure]}
-/// A roof: {"name" or "precision", "operation", "isa", "n", "median", "low", "high", "spec" or null}.
+///   "roofs": [{"device", "owner", "threads", "levels": [roof], "compute": [roof]}], one for each device and thread count,
+///   "figures": [{"roofline": {"x", "y", "roofs"}, "time": the same, "series": [[number of a point]]}], one for each of "roofs",
+///   "rows": [{"id", "title", "model", "batch", "precision", "data", "threads", "seconds", "sentence", "roofs"}],
+///   "scopes", "phases", "names", "kinds", "rates": values that the points index,
+///   "points": {"row", "scope", "name", …: a column each; "text" explains it, "cells" are its texts in the table of points, "at"
+///       its places in the roofline, [level, x], "time" that in the times, "before" that of the baseline}}]}
+/// A roof: {"name" or "precision", "median", "low", "high"}.
 nlohmann::json page_json(std::span<const Study> studies);
 
 /// The document as the text of a script element. No content can end the element early.

@@ -69,17 +69,6 @@ Axis roofline_axis(const std::string& label, const Extent& frame, const std::fun
     return {label, frame, decade_ticks(frame.low / reach, frame.high * reach, text), false};
 }
 
-std::string hover_text(const Placement& p)
-{
-    std::string text;
-    if (p.scope != Scope::step)
-        text = fmt::format("{}{}: ", p.name, p.scope == Scope::layer ? " " + p.phase_name() : "");
-    text += format_duration(p.seconds.median.value);
-    text += p.flops.value > 0 ? ", " + format_si(p.rate.median.value, "FLOP/s") : ", no FLOPs";
-    if (!p.binds.empty()) text += ", of attainable: " + share_text(p);
-    return text;
-}
-
 Mark mark_of(const Placement& p, Seconds step)
 {
     Mark mark{.of = &p};
@@ -88,7 +77,6 @@ Mark mark_of(const Placement& p, Seconds step)
         const LevelPlacement& farthest = p.levels.back();
         mark.x = {farthest.intensity_high.value, farthest.intensity_low.value, farthest.intensity_high.value};
     }
-    mark.title = hover_text(p);
     if (p.scope == Scope::step) {
         mark.whisker = true;
         mark.look = "step s0";

@@ -1,5 +1,4 @@
 #include "analysis/report/report.hpp"
-#include "analysis/study/steps/verdict.hpp"
 
 #include <fmt/format.h>
 
@@ -10,31 +9,20 @@ namespace roof::analysis {
 namespace {
 
 /// The only colours of the page and of every picture; the script reads them from the page. c0 to c7 and the phases are the
-/// set of Okabe and Ito, the kinds of layer the muted set of Paul Tol, which colour-blind readers can tell apart; lighter
-/// in the dark theme.
+/// set of Okabe and Ito, which colour-blind readers can tell apart; lighter in the dark theme.
 struct Colour {
     std::string_view name, light, dark;
 };
 
-constexpr std::array<Colour, 53> colours{{
-    {"paper", "#fff", "#12161b"},          {"ink", "#1c2126", "#e6eaee"},        {"soft", "#59636e", "#9aa5b0"},
-    {"line", "#dfe4e9", "#2a323a"},        {"tint", "#f5f7f9", "#1a2026"},       {"link", "#0a5c9e", "#7cc0f5"},
-    {"roof", "#39424c", "#c8d0d8"},        {"band", "#39424c", "#c8d0d8"},       {"warn", "#a33c00", "#ffab70"},
-    {"forward", "#0072b2", "#56b4e9"},     {"backward", "#d55e00", "#f0883e"},   {"update", "#009e73", "#2fc796"},
-    {"rest", "#b9c1c9", "#4a545e"},        {"compute", "#0072b2", "#56b4e9"},    {"bandwidth", "#e69f00", "#e6b23a"},
-    {"unexplained", "#cc79a7", "#d98fb8"}, {"c0", "#0072b2", "#56b4e9"},         {"c1", "#d55e00", "#f0883e"},
-    {"c2", "#009e73", "#2fc796"},          {"c3", "#cc79a7", "#d98fb8"},         {"c4", "#e69f00", "#e6b23a"},
-    {"c5", "#56b4e9", "#2f8fd0"},          {"c6", "#1c2126", "#e6eaee"},         {"c7", "#948b00", "#f0e442"},
-    {"convolution", "#332288", "#8c7fe0"}, {"linear", "#88ccee", "#b5e2fa"},     {"batch_norm", "#ddcc77", "#ddcc77"},
-    {"relu", "#999933", "#a8a838"},        {"max_pool", "#cc6677", "#e08a98"},   {"average_pool", "#882255", "#b8457f"},
-    {"add", "#117733", "#3fae63"},         {"flatten", "#f0e442", "#f0e442"},    {"dropout", "#aa4499", "#d07cc3"},
-    {"loss", "#1c2126", "#e6eaee"},        {"other", "#76808a", "#7f8994"},      {"gelu", "#44aa99", "#6cc7b8"},
-    {"gelu_tanh", "#225555", "#5f9c9c"},   {"silu", "#77aadd", "#9cc4ec"},       {"hard_sigmoid", "#bbcc33", "#d0de62"},
-    {"hard_swish", "#ee8866", "#f2a58c"},  {"sigmoid", "#aaaa00", "#c4c43c"},    {"relu6", "#997700", "#c9a227"},
-    {"multiply", "#225522", "#6fae6f"},    {"concat", "#eedd88", "#eedd88"},     {"slice", "#ffaabb", "#ffc0cc"},
-    {"shuffle", "#663333", "#b07a7a"},     {"layer_norm", "#ccbb44", "#dccb66"}, {"attention", "#4477aa", "#7fa8d6"},
-    {"rms_norm", "#aa8844", "#c9a866"},    {"embedding", "#6699cc", "#8fb5dc"},  {"positions", "#997799", "#b79bb7"},
-    {"take_positions", "#bbb", "#ccc"},    {"rope", "#336688", "#6f9fc0"},
+constexpr std::array<Colour, 24> colours{{
+    {"paper", "#fff", "#12161b"},          {"ink", "#1c2126", "#e6eaee"},      {"soft", "#59636e", "#9aa5b0"},
+    {"line", "#dfe4e9", "#2a323a"},        {"tint", "#f5f7f9", "#1a2026"},     {"link", "#0a5c9e", "#7cc0f5"},
+    {"roof", "#39424c", "#c8d0d8"},        {"band", "#39424c", "#c8d0d8"},     {"warn", "#a33c00", "#ffab70"},
+    {"forward", "#0072b2", "#56b4e9"},     {"backward", "#d55e00", "#f0883e"}, {"update", "#009e73", "#2fc796"},
+    {"rest", "#b9c1c9", "#4a545e"},        {"compute", "#0072b2", "#56b4e9"},  {"bandwidth", "#e69f00", "#e6b23a"},
+    {"unexplained", "#cc79a7", "#d98fb8"}, {"c0", "#0072b2", "#56b4e9"},       {"c1", "#d55e00", "#f0883e"},
+    {"c2", "#009e73", "#2fc796"},          {"c3", "#cc79a7", "#d98fb8"},       {"c4", "#e69f00", "#e6b23a"},
+    {"c5", "#56b4e9", "#2f8fd0"},          {"c6", "#1c2126", "#e6eaee"},       {"c7", "#948b00", "#f0e442"},
 }};
 
 constexpr std::string_view rules = R"css(
@@ -60,22 +48,20 @@ svg{display:block;max-width:none}.legend svg{display:inline-block}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:3px 20px;font-size:14px;margin:8px 0}dt{color:var(--soft)}dd{margin:0}
 .numbers summary{color:var(--soft);font-size:13px}.numbers .scroll{max-height:420px;overflow:auto}ul{margin:4px 0;padding-left:20px;font-size:14px}details{margin-top:14px;font-size:14px}summary{cursor:pointer}
 pre{background:var(--tint);padding:14px;overflow-x:auto;font:12.5px/1.5 ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace}
-i.forward,rect.forward{background:var(--forward);fill:var(--forward)}i.backward,rect.backward{background:var(--backward);fill:var(--backward)}
-i.update,rect.update{background:var(--update);fill:var(--update)}i.rest,rect.rest{background:var(--rest);fill:var(--rest)}
+i.forward{background:var(--forward)}i.backward{background:var(--backward)}i.update{background:var(--update)}i.rest{background:var(--rest)}
 .compute{background:var(--compute)}.bandwidth{background:var(--bandwidth)}.unexplained{background:var(--unexplained)}
 .grid{stroke:var(--line);stroke-width:1}.axis{fill:none;stroke:var(--soft);stroke-width:1}
 text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}
 .tick{fill:var(--soft);font-size:11.5px}.label{fill:var(--soft)}.middle{text-anchor:middle}.end{text-anchor:end}
 .name{font-weight:600}.halo,.name{paint-order:stroke;stroke:var(--paper);stroke-width:3.5px;stroke-linejoin:round}
-.halo{font-weight:500}.on-bar{fill:#fff;font-size:11px;paint-order:stroke;stroke:#0008;stroke-width:2.2px}
-.under{fill:none;stroke:var(--paper);stroke-width:3.5px;stroke-linejoin:round}.on-bar.under{stroke:#0008;stroke-width:2.2px}.under+text{stroke:none}
+.halo{font-weight:500}
+.under{fill:none;stroke:var(--paper);stroke-width:3.5px;stroke-linejoin:round}.under+text{stroke:none}
 .band{fill:var(--band);opacity:.16}.edge{stroke:var(--roof);stroke-width:1.5}.roof:hover .edge{stroke-width:3}.mix .edge{stroke-dasharray:6 4}
 .mark{color:var(--ink)}.dot>.shape{fill:currentColor;fill-opacity:.6;stroke:var(--paper);stroke-width:.7}
 .hollow>.shape{fill:var(--paper);fill-opacity:.7;stroke:currentColor;stroke-width:1.4}
 .outline>.shape{fill:none;stroke:currentColor;stroke-width:1.4;stroke-opacity:.55}.step>.shape{fill:none;stroke:currentColor;stroke-width:2.2}
 .ridge .shape{fill:var(--paper);stroke:var(--roof);stroke-width:1.3}
-.box{fill:none;stroke:var(--soft)}.of-roof{fill:var(--tint)}.may-be{fill:var(--bandwidth);opacity:.35}.at-least{fill:var(--bandwidth)}
-.segment>.shape{fill:currentColor}.rest{color:var(--rest)}
+.may-be{background:var(--bandwidth);opacity:.35}.at-least{background:var(--bandwidth)}
 .arrow{fill:currentColor;stroke:var(--paper);stroke-width:.7}.unknown .edge{stroke-dasharray:6 4;stroke-width:1.2}
 .interval,.leader{stroke:currentColor;stroke-width:1;opacity:.75}.step>.interval{opacity:.3}.leader{stroke:var(--soft);opacity:.7}
 .curve{fill:none;stroke:currentColor;stroke-width:1.4}.curve.dot{fill-opacity:0}.trajectory{color:var(--ink);stroke-dasharray:4 3;stroke-width:1.1}
@@ -94,8 +80,6 @@ std::string all_rules()
     std::string text(rules);
     for (const char* phase : {"forward", "backward", "update"})
         text += fmt::format(".{0}{{color:var(--{0})}}\n", phase);
-    for (const std::string_view kind : kinds_in_order)
-        text += fmt::format(".kind-{0}{{background:var(--{0});fill:var(--{0});color:var(--{0})}}\n", kind);
     for (int i = 0; i < 8; ++i) text += fmt::format(".s{0}{{color:var(--c{0})}}i.s{0}{{background:var(--c{0})}}\n", i);
     return text;
 }

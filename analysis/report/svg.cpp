@@ -26,24 +26,6 @@ std::string coordinates(const std::vector<Spot>& spots)
     return text;
 }
 
-constexpr double swatch = 11;
-constexpr double legend_line = 18;
-
-/// Where the entries of a legend begin, from left to right in lines of this width; letters of class "tick" are about
-/// seven units wide.
-std::vector<Spot> legend_spots(const std::vector<LegendEntry>& entries, double width)
-{
-    std::vector<Spot> spots;
-    Spot next;
-    for (const LegendEntry& entry : entries) {
-        const double step = swatch + 24 + 6.9 * static_cast<double>(entry.text.size());
-        if (next.x > 0 && next.x + step > width) next = {0, next.y + legend_line};
-        spots.push_back(next);
-        next.x += step;
-    }
-    return spots;
-}
-
 }  // namespace
 
 Svg::Svg(double width, double height, std::string_view label)
@@ -69,34 +51,20 @@ std::string Svg::file(std::string_view style_sheet) const
         head_, style_sheet, text);
 }
 
-void Svg::end(std::string_view tag, std::string_view title)
-{
-    text_ += title.empty() ? "/>\n" : fmt::format("><title>{}</title></{}>\n", escape(title), tag);
-}
-
 void Svg::line(Spot from, Spot to, std::string_view css_class)
 {
     text_ += fmt::format("<path class=\"{}\" d=\"M{} {}L{} {}\"/>\n", css_class, coordinate(from.x), coordinate(from.y),
                          coordinate(to.x), coordinate(to.y));
 }
 
-void Svg::polyline(const std::vector<Spot>& spots, std::string_view css_class, std::string_view title)
+void Svg::polyline(const std::vector<Spot>& spots, std::string_view css_class)
 {
-    text_ += fmt::format("<polyline class=\"{}\" points=\"{}\"", css_class, coordinates(spots));
-    end("polyline", title);
+    text_ += fmt::format("<polyline class=\"{}\" points=\"{}\"/>\n", css_class, coordinates(spots));
 }
 
-void Svg::polygon(const std::vector<Spot>& spots, std::string_view css_class, std::string_view title)
+void Svg::polygon(const std::vector<Spot>& spots, std::string_view css_class)
 {
-    text_ += fmt::format("<polygon class=\"{}\" points=\"{}\"", css_class, coordinates(spots));
-    end("polygon", title);
-}
-
-void Svg::rectangle(Spot corner, double width, double height, std::string_view css_class, std::string_view title)
-{
-    text_ += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", css_class,
-                         coordinate(corner.x), coordinate(corner.y), coordinate(width), coordinate(height));
-    end("rect", title);
+    text_ += fmt::format("<polygon class=\"{}\" points=\"{}\"/>\n", css_class, coordinates(spots));
 }
 
 void Svg::text(Spot at, std::string_view text, std::string_view css_class, Anchor anchor, double turn)
@@ -122,12 +90,12 @@ void Svg::arrow_head(Spot from, Spot to, Spot tip, double length, double half_wi
     polygon({tip, corner(half_width), corner(-half_width)}, "arrow");
 }
 
-void Svg::shape(Shape shape, Spot at, double radius, std::string_view css_class)
+void Svg::shape(Shape shape, Spot at, double radius)
 {
     if (shape == Shape::circle) {
-        text_ += fmt::format("<circle class=\"{}\" cx=\"{}\" cy=\"{}\" r=\"{}\"", css_class, coordinate(at.x),
+        text_ += fmt::format("<circle class=\"shape\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>\n", coordinate(at.x),
                              coordinate(at.y), coordinate(radius));
-        return end("circle", "");
+        return;
     }
     std::vector<Spot> part{{-0.89, -0.89}}, spots;  // a quarter of its corners
     if (shape == Shape::triangle) part = {{0, -1.35}, {1.1745, 0.675}, {-1.1745, 0.675}};
@@ -138,7 +106,7 @@ void Svg::shape(Shape shape, Spot at, double radius, std::string_view css_class)
             spots.push_back({at.x + radius * spot.x, at.y + radius * spot.y});
             spot = {-spot.y, spot.x};
         }
-    polygon(spots, css_class);
+    polygon(spots, "shape");
 }
 
 void Svg::open(std::string_view css_class, std::string_view title, std::string_view attributes)
@@ -154,39 +122,10 @@ void Svg::close()
 
 void Svg::open_clip(std::string_view name, Spot corner, double width, double height)
 {
-    text_ += fmt::format("<clipPath id=\"{}\">", escape(name));
-    rectangle(corner, width, height, "");
-    text_ += fmt::format("</clipPath><g clip-path=\"url(#{})\">\n", escape(name));
-}
-
-double legend_height(const std::vector<LegendEntry>& entries, double width)
-{
-    return entries.empty() ? 0 : legend_spots(entries, width).back().y + legend_line;
-}
-
-void draw_legend(Svg& svg, const std::vector<LegendEntry>& entries, Spot corner, double width)
-{
-    const std::vector<Spot> spots = legend_spots(entries, width);
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        const Spot at{corner.x + spots[i].x, corner.y + spots[i].y};
-        svg.open("mark " + entries[i].look);
-        svg.shape(entries[i].shape, {at.x + swatch / 2, at.y + swatch / 2}, entries[i].radius);
-        svg.close();
-        svg.text({at.x + swatch + 6, at.y + swatch - 1}, entries[i].text, "tick");
-    }
-}
-
-void draw_table(Svg& svg, const std::vector<std::vector<std::string>>& rows, Spot corner)
-{
-    for (std::size_t column = 0; !rows.empty() && column < rows.front().size(); ++column) {
-        std::size_t longest = 0;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            svg.text({corner.x, corner.y + table_line * static_cast<double>(i)}, rows[i][column],
-                     i == 0 ? "label" : "cell");
-            longest = std::max(longest, rows[i][column].size());
-        }
-        corner.x += 7 * static_cast<double>(longest) + 14;
-    }
+    text_ += fmt::format(
+        "<clipPath id=\"{0}\"><rect x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{4}\"/></clipPath>"
+        "<g clip-path=\"url(#{0})\">\n",
+        escape(name), coordinate(corner.x), coordinate(corner.y), coordinate(width), coordinate(height));
 }
 
 }  // namespace roof::analysis

@@ -25,16 +25,16 @@ class Svg {
 
     void line(Spot from, Spot to, std::string_view css_class);
     /// Draws an open line without fill.
-    void polyline(const std::vector<Spot>& spots, std::string_view css_class, std::string_view title = "");
-    void polygon(const std::vector<Spot>& spots, std::string_view css_class, std::string_view title = "");
-    void rectangle(Spot corner, double width, double height, std::string_view css_class, std::string_view title = "");
+    /// Draws an open line without fill.
+    void polyline(const std::vector<Spot>& spots, std::string_view css_class);
+    void polygon(const std::vector<Spot>& spots, std::string_view css_class);
     /// `turn` in degrees, clockwise, about the anchor.
     void text(Spot at, std::string_view text, std::string_view css_class, Anchor anchor = Anchor::start,
               double turn = 0);
     /// In the direction from one spot to another, with its point at `tip`.
     void arrow_head(Spot from, Spot to, Spot tip, double length, double half_width);
     /// A shape of the area of a circle with this radius.
-    void shape(Shape shape, Spot at, double radius, std::string_view css_class = "shape");
+    void shape(Shape shape, Spot at, double radius);
 
     /// Opens a group, until close(). An empty title is left out. `attributes`: escaped, with a blank before each.
     void open(std::string_view css_class, std::string_view title = "", std::string_view attributes = "");
@@ -49,23 +49,12 @@ class Svg {
     std::string file(std::string_view style_sheet) const;
 
   private:
-    void end(std::string_view tag, std::string_view title);
     std::string head_;  ///< attributes
     std::string text_;
     std::vector<std::pair<std::size_t, std::size_t>> over_lines_;  ///< texts with a halo: from, to
 };
 
-// Figures as SVG (draw.cpp).
-
-/// Draws the figure. `clip` must be unique in the page.
+/// Draws the figure (draw.cpp). `clip` must be unique in the page.
 Svg draw(const Figure& figure, std::string_view clip);
-
-/// The height of draw_legend().
-double legend_height(const std::vector<LegendEntry>& entries, double width);
-/// Draws the legend in columns as wide as the longest text.
-void draw_legend(Svg& svg, const std::vector<LegendEntry>& entries, Spot corner, double width);
-inline constexpr double table_line = 17;  ///< the height of a row of draw_table()
-/// Draws the rows, the first as their heading, in columns as wide as their longest text.
-void draw_table(Svg& svg, const std::vector<std::vector<std::string>>& rows, Spot corner);
 
 }  // namespace roof::analysis

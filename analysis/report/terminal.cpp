@@ -1,6 +1,6 @@
+// Figures as text: the roofline of each device, and the rate over the batch.
 #include "analysis/report/report.hpp"
 
-#include "analysis/report/canvas.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/recorded/counted_kernels.hpp"
 #include "analysis/table/fitted_text.hpp"
@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -22,6 +23,111 @@ namespace {
 constexpr int narrowest = 40;
 constexpr int margin = 13;  ///< columns of the rate axis: "100 GFLOP/s |"
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// A text drawing: braille dots (two by four per cell) or, on plain terminals, one ASCII mark per cell, with text on top.
+class Canvas {
+  public:
+    Canvas(int columns, int rows, bool plain)
+        : columns_(columns), rows_(rows), plain_(plain), cells_(static_cast<std::size_t>(columns * rows))
+    {
+    }
+
+    int columns() const { return columns_; }
+    int rows() const { return rows_; }
+    /// Dots per row and per column.
+    int dots_across() const { return columns_ * (plain_ ? 1 : 2); }
+    int dots_down() const { return rows_ * (plain_ ? 1 : 4); }
+
+    /// A dot at (x, y) in dots from the upper left corner; `mark` in plain drawings. Ignored outside the drawing.
+    void dot(int x, int y, char mark)
+    {
+        // The bit of each dot in a braille pattern, by row and column (Unicode block U+2800).
+        constexpr std::array<std::array<unsigned char, 2>, 4> bits{
+            {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}};
+        const int across = plain_ ? 1 : 2, down = plain_ ? 1 : 4;
+        if (x < 0 || y < 0 || !inside(x / across, y / down)) return;
+        Cell& at = cells_[index(x / across, y / down)];
+        at.mark = mark;
+        at.dots |= bits[static_cast<std::size_t>(y % down)][static_cast<std::size_t>(x % across)];
+    }
+
+    /// ASCII text over the dots, cut off at the edge.
+    void write(int column, int row, std::string_view text)
+    {
+        for (const char letter : text) {
+            if (inside(column, row)) cells_[index(column, row)].text = letter;
+            ++column;
+        }
+    }
+
+    /// Whether these cells have no text.
+    bool free(int column, int row, int length) const
+    {
+        for (int c = column; c < column + length; ++c)
+            if (!inside(c, row) || cells_[index(c, row)].text != 0) return false;
+        return true;
+    }
+
+    /// The drawing in UTF-8, one line per row, without trailing blanks.
+    std::vector<std::string> lines() const
+    {
+        std::vector<std::string> lines;
+        for (int row = 0; row < rows_; ++row) {
+            std::string line;
+            for (int column = 0; column < columns_; ++column) {
+                const auto& [dots, mark, text] = cells_[index(column, row)];
+                if (text || !dots || plain_)
+                    line += text ? text : dots ? mark : ' ';
+                else  // U+2800 + dots as UTF-8: 0xE2, then six bits each
+                    line += {static_cast<char>(0xE2), static_cast<char>(0xA0 | (dots >> 6)),
+                             static_cast<char>(0x80 | (dots & 0x3F))};
+            }
+            lines.push_back(line.substr(0, line.find_last_not_of(' ') + 1));
+        }
+        return lines;
+    }
+
+  private:
+    struct Cell {
+        unsigned char dots = 0;  ///< as in the braille block's code points
+        char mark = 0, text = 0;
+    };
+    bool inside(int column, int row) const { return column >= 0 && row >= 0 && column < columns_ && row < rows_; }
+    std::size_t index(int column, int row) const { return static_cast<std::size_t>(row * columns_ + column); }
+
+    int columns_, rows_;
+    bool plain_;
+    std::vector<Cell> cells_;
+};
+
+/// A logarithmic scale from a frame onto dots; values outside are clamped.
+struct LogScale {
+    Extent frame;
+    double from = 0;
+    double to = 1;
+
+    double operator()(double value) const
+    {
+        const double inside = std::clamp(value, frame.low, frame.high);
+        return from + (to - from) * std::log(inside / frame.low) / std::log(frame.high / frame.low);
+    }
+    bool holds(double value) const { return value >= frame.low && value <= frame.high; }
+};
+
+/// A canvas with a logarithmic scale on each side, in dots.
+struct CanvasPlot {
+    Canvas canvas;
+    LogScale across;
+    LogScale down;
+
+    CanvasPlot(const Extent& x, const Extent& y, int columns, int rows, bool plain)
+        : canvas(columns, rows, plain), across{x, 0, canvas.dots_across() - 1.0}, down{y, canvas.dots_down() - 1.0, 0}
+    {
+    }
+
+    int column(double x) const { return static_cast<int>(across(x)) * canvas.columns() / canvas.dots_across(); }
+    int row(double y) const { return static_cast<int>(down(y)) * canvas.rows() / canvas.dots_down(); }
+};
 
 void dot_at(CanvasPlot& plot, int x, double rate, char mark)
 {
@@ -59,18 +165,9 @@ void name_roofs(CanvasPlot& plot, const Roofs& roofs)
         const double bandwidth = roof->rate.median.value;
         const int row = std::min(canvas.rows() - 1, plot.row(bandwidth * plot.across.frame.low) + 1);
         const double rate = rates.low * std::pow(rates.high / rates.low, 1 - (row + 0.5) / canvas.rows());
-        std::string label = printable(roof->level + " " + roof->operation);
-        const int first = plot.column(rate / bandwidth) + 2;
-        const auto place = [&] {
-            int column = first;
-            while (column < canvas.columns() && !canvas.free(column, row, static_cast<int>(label.size()))) ++column;
-            return column;
-        };
-        int column = place();
-        if (column != first) {  // in the way of another name: the level alone
-            label = printable(roof->level);
-            column = place();
-        }
+        const std::string label = printable(roof->level + " " + roof->operation);
+        int column = plot.column(rate / bandwidth) + 2;
+        while (column < canvas.columns() && !canvas.free(column, row, static_cast<int>(label.size()))) ++column;
         canvas.write(column, row, label);
     }
 }
@@ -103,19 +200,39 @@ std::string draw_marks(CanvasPlot& plot, const Figure& figure)
     return legend;
 }
 
+/// Dots between the marks of each curve, and its letter at each mark.
+void draw_curves(CanvasPlot& plot, const Figure& figure)
+{
+    for (const Curve& curve : figure.curves)
+        for (std::size_t i = 1; i < curve.marks.size(); ++i) {
+            const Mark &from = figure.marks[curve.marks[i - 1]], &to = figure.marks[curve.marks[i]];
+            const double begin = plot.across(from.x.median), end = plot.across(to.x.median);
+            for (double x = begin; x <= end; ++x) {
+                const double share = (x - begin) / std::max(1.0, end - begin);
+                const double y = std::lerp(plot.down(from.y.median), plot.down(to.y.median), share);
+                plot.canvas.dot(static_cast<int>(x), static_cast<int>(std::lround(y)), '.');
+            }
+        }
+    for (std::size_t i = 0; i < figure.curves.size(); ++i)
+        for (const std::size_t mark : figure.curves[i].marks)
+            plot.canvas.write(plot.column(figure.marks[mark].x.median), plot.row(figure.marks[mark].y.median),
+                              letters.substr(std::min(i, letters.size() - 1), 1));
+}
+
 std::string axis_name(int columns)
 {
     const std::string whole = "arithmetic intensity at the least bytes of the farthest level (FLOP/B)";
     return display_columns(whole) <= static_cast<std::size_t>(columns) ? whole : "intensity (FLOP/B)";
 }
 
-std::string with_axes(const CanvasPlot& plot, const Figure& figure, bool plain)
+std::string with_axes(const CanvasPlot& plot, const Figure& figure, const std::string& name_of_x, bool plain)
 {
     std::string text;
     const std::vector<std::string> lines = plot.canvas.lines();
     const auto decades = [](const Axis& axis) {
         std::vector<Tick> ticks = axis.ticks_in(axis.frame.low, axis.frame.high);
-        std::erase_if(ticks, [](const Tick& tick) { return tick.rank > 0; });
+        if (std::ranges::count(ticks, 0, &Tick::rank) > 1)
+            std::erase_if(ticks, [](const Tick& tick) { return tick.rank > 0; });
         return ticks;
     };
     for (int row = 0; row < plot.canvas.rows(); ++row) {
@@ -134,8 +251,7 @@ std::string with_axes(const CanvasPlot& plot, const Figure& figure, bool plain)
         const bool touches = names.substr(at - 1, length + 1).find_first_not_of(' ') != std::string::npos;
         if (!touches) names.replace(at, length, tick.text);
     }
-    return text + line + "\n" + names + "\n" + std::string(static_cast<std::size_t>(margin), ' ') +
-           axis_name(plot.canvas.columns()) + "\n";
+    return text + line + "\n" + names + "\n" + std::string(static_cast<std::size_t>(margin), ' ') + name_of_x + "\n";
 }
 
 std::string roofs_legend(const Roofs& roofs, int width, bool plain)
@@ -212,13 +328,31 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
         draw_roofs(plot, figure);
         name_roofs(plot, roofs);
         const std::string legend = draw_marks(plot, figure);
-        text += printable(device) + "\n" + with_axes(plot, figure, plain) + roofs_legend(roofs, wide, plain) +
-                fitted_lines(legend, wide);
+        text += printable(device) + "\n" + with_axes(plot, figure, axis_name(columns), plain) +
+                roofs_legend(roofs, wide, plain) + fitted_lines(legend, wide);
         if (threads.size() > 1)
             text += fitted_lines(
                 "  Points with other threads were placed under the roofs of those, which are not drawn.\n", wide);
     }
     return text;
+}
+
+std::string terminal_batches(const Study& study, int width, bool plain)
+{
+    constexpr int widest = 78, rows = 12;
+    const std::vector<Figure> figures = trajectory_figures({&study, 1});
+    const auto has_batches = [](const Curve& curve) { return curve.marks.size() > 1; };
+    if (figures.empty() || std::ranges::none_of(figures.front().curves, has_batches)) return {};
+    const Figure& figure = figures.front();
+    const int wide = std::max(narrowest, width);
+    CanvasPlot plot(figure.x.frame, figure.y.frame, std::min(wide, widest) - margin, rows, plain);
+    draw_curves(plot, figure);
+    std::vector<std::string> series;
+    for (const LegendEntry& entry : figure.legend)
+        series.push_back(
+            fmt::format("{} {}", letters[std::min(series.size(), letters.size() - 1)], printable(entry.text)));
+    return fitted_lines(fmt::format("{} ({}) over the batch", figure.y.label, time_known(study.results.rows)), wide) +
+           with_axes(plot, figure, "batch", plain) + fitted_items("", series, wide);
 }
 
 }  // namespace roof::analysis

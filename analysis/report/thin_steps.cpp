@@ -1,5 +1,6 @@
-// Which training steps a page shows. Each takes about 7 kB there, and each of its points 600 bytes.
+// Which training steps a page of about 1.2 MB shows, and which with their layers: of 750 bytes each.
 #include "analysis/report/report.hpp"
+#include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/rows.hpp"
 
 #include <fmt/format.h>
@@ -11,28 +12,11 @@
 namespace roof::analysis {
 namespace {
 
-constexpr std::size_t most_steps = 400;
-/// So many steps are shown in any case.
-constexpr std::size_t always = 100;
-/// The room of a page in points; that of a step beside its points.
-constexpr std::size_t room = 9000, room_of_step = 11;
+constexpr std::size_t most_steps = 100;
+/// Layers of a page, and the room of a step and of the pictures of a model in layers.
+constexpr std::size_t most_layers = 1000, fewest_layers = 100, of_step = 10, of_pictures = 45;
 
 using Steps = std::vector<const Measurement*>;
-
-/// The steps that differ in their batch alone, by batch. Rows that were not measured are apart.
-std::vector<Steps> series_of(std::span<const Study> studies)
-{
-    std::map<std::pair<const Study*, std::string>, Steps> series;
-    for (const Study& study : studies)
-        for (const Measurement* row : step_rows(study.results.rows))
-            series[{&study, id_without(row->id(), "batch") + " " + std::string(name(row->status))}].push_back(row);
-    std::vector<Steps> all;
-    for (auto& [key, steps] : series) {
-        std::ranges::stable_sort(steps, {}, [](const Measurement* row) { return batch_of(*row); });
-        all.push_back(std::move(steps));
-    }
-    return all;
-}
 
 bool is_faster(const Measurement* a, const Measurement* b)
 {
@@ -40,35 +24,27 @@ bool is_faster(const Measurement* a, const Measurement* b)
     return left != right ? left > right : a->seconds.median < b->seconds.median;
 }
 
-/// About `count` of the steps, at least one: evenly from the first to the last, and the fastest.
-void choose(const Steps& steps, std::size_t count, std::set<const Measurement*>& chosen)
-{
-    count = std::clamp<std::size_t>(count, 2, steps.size() + 1);
-    for (std::size_t i = 0; i < count; ++i) chosen.insert(steps[i * (steps.size() - 1) / (count - 1)]);
-    chosen.insert(*std::ranges::min_element(steps, is_faster));
-}
-
 }  // namespace
 
 void thin_steps(std::span<Study> studies)
 {
-    const std::vector<Steps> series = series_of(studies);
-    std::size_t number = 0, points = 0;
-    for (const Steps& steps : series) number += steps.size();
-    for (const Study& study : studies) points += study.placements.size();
-    if (number <= always) return;
-    const std::size_t fitting = number * room / (points + number * room_of_step);
-    const std::size_t wanted = std::min(most_steps, fitting);
-    if (number <= wanted) return;
-    constexpr std::size_t ends = 3;  // the first, the last and the fastest
-    std::set<const Measurement*> chosen;
-    if (ends * series.size() <= wanted) {
-        for (const Steps& steps : series) choose(steps, (wanted - series.size()) * steps.size() / number, chosen);
-    } else {
-        Steps all;
-        for (const Steps& steps : series) all.insert(all.end(), steps.begin(), steps.end());
-        choose(all, wanted - 1, chosen);
+    std::map<std::string, Steps>
+        series;  // those that differ in their batch alone; rows that were not measured are apart
+    Steps all;
+    for (const Study& study : studies)
+        for (const Measurement* row : step_rows(study.results.rows))
+            series[fmt::format("{} {} {}", &study - studies.data(), id_without(row->id(), "batch"), name(row->status))]
+                .push_back(row);
+    for (auto& [key, steps] : series) {
+        std::ranges::stable_sort(steps, {}, [](const Measurement* row) { return batch_of(*row); });
+        all.insert(all.end(), steps.begin(), steps.end());
     }
+    if (all.size() <= most_steps) return;
+    std::set<const Measurement*> chosen;
+    for (std::size_t i = 0; i < most_steps; ++i) chosen.insert(all[i * (all.size() - 1) / (most_steps - 1)]);
+    if (series.size() < most_steps / 3)
+        for (const auto& [key, steps] : series)
+            chosen.insert({steps.front(), steps.back(), *std::ranges::min_element(steps, is_faster)});
     for (Study& study : studies) {
         std::set<std::string> left;
         std::size_t before = 0;
@@ -79,7 +55,7 @@ void thin_steps(std::span<Study> studies)
         if (left.size() == before) continue;
         study.left_out = fmt::format(
             "{} of {} training steps are shown: of those that differ in their batch alone the first, the last and the "
-            "fastest, and others evenly between them. `roof report --data DIR` writes tables of all.",
+            "fastest, and others evenly. `roof report --data DIR` writes tables of all. ",
             left.size(), before);
         std::erase_if(study.results.rows,
                       [&](const Measurement& row) { return row.role == Role::step && !left.contains(row.id()); });
@@ -87,6 +63,32 @@ void thin_steps(std::span<Study> studies)
         std::erase_if(study.predictions.rows,
                       [&](const PredictionError& error) { return !left.contains(error.prediction.row); });
     }
+}
+
+void thin_layers(std::span<Study> studies)
+{
+    std::size_t taken = fewest_layers;
+    for (const Study& study : studies)
+        taken += of_step * measured_steps(study.results.rows).size() +
+                 of_pictures * largest_batches(study.results.rows).size();
+    const std::size_t all = most_layers - std::min(most_layers, taken) + fewest_layers;
+    std::size_t room = all;
+    for (const bool of_largest : {true, false})
+        for (Study& study : studies) {
+            const Steps largest = largest_batches(study.results.rows);
+            for (const Measurement* row : measured_steps(study.results.rows)) {
+                if ((std::ranges::find(largest, row) != largest.end()) != of_largest) continue;
+                const std::size_t layers = layers_of(study.placements, *row).size();
+                if (layers <= room || room == all)
+                    room -= std::min(room, layers);
+                else
+                    study.without_layers.insert(row->id());
+            }
+        }
+    for (Study& study : studies)
+        if (const std::size_t number = study.without_layers.size(); number > 0)
+            study.left_out += fmt::format("{} shown here without layers; `roof report --data DIR` writes them.",
+                                          number == 1 ? "A step is" : fmt::format("{} steps are", number));
 }
 
 }  // namespace roof::analysis

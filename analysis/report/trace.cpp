@@ -16,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int process = 1;
+enum Track { process_itself, step_track, phase_track, layer_track };
 
 /// Times in whole nanoseconds add up exactly, so slices do not overlap.
 long long nanoseconds(double seconds)
@@ -24,25 +24,17 @@ long long nanoseconds(double seconds)
     return std::llround(std::max(0.0, seconds) * 1e9);
 }
 
-json microseconds(long long nanosecond)
+json event(const char* kind, Track track, const std::string& name, json arguments)
 {
-    return static_cast<double>(nanosecond) / 1000;
+    return {{"ph", kind}, {"name", json_text(name)}, {"pid", 1}, {"tid", track}, {"args", std::move(arguments)}};
 }
 
-json name_event(const char* what, int track, const std::string& name)
+json slice(Track track, const std::string& name, long long from, long long length, json arguments)
 {
-    return {{"ph", "M"}, {"name", what}, {"pid", process}, {"tid", track}, {"args", {{"name", json_text(name)}}}};
-}
-
-json slice(int track, const std::string& name, long long from, long long length, json arguments)
-{
-    return {{"ph", "X"},
-            {"name", json_text(printable(name))},
-            {"pid", process},
-            {"tid", track},
-            {"ts", microseconds(from)},
-            {"dur", microseconds(length)},
-            {"args", std::move(arguments)}};
+    json made = event("X", track, printable(name), std::move(arguments));
+    made["ts"] = static_cast<double>(from) / 1000;
+    made["dur"] = static_cast<double>(length) / 1000;
+    return made;
 }
 
 json arguments_of(const Placement& p)
@@ -56,8 +48,6 @@ json arguments_of(const Placement& p)
             {"reached", p.binds.empty() ? "-" : share_text(p)}};
 }
 
-enum Track { step_track = 1, phase_track, layer_track };
-
 }  // namespace
 
 json trace_of(const Study& study, const Measurement& row)
@@ -65,9 +55,10 @@ json trace_of(const Study& study, const Measurement& row)
     const std::array<std::pair<Phase, const Estimate<Seconds>*>, 3> phases{
         {{Phase::forward, &row.forward}, {Phase::backward, &row.backward}, {Phase::update, &row.update}}};
     const std::string id = row.id();
-    json events = json::array({name_event("process_name", 0, row.device), name_event("thread_name", step_track, "step"),
-                               name_event("thread_name", phase_track, "phases"),
-                               name_event("thread_name", layer_track, "layers, end to end")});
+    json events = json::array({event("M", process_itself, "process_name", {{"name", json_text(row.device)}})});
+    for (const auto& [track, name] :
+         {std::pair{step_track, "step"}, {phase_track, "phases"}, {layer_track, "layers, end to end"}})
+        events.push_back(event("M", track, "thread_name", {{"name", name}}));
     long long now = 0;
     for (const auto& [phase, seconds] : phases) {
         const long long begin = now;

@@ -13,6 +13,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,7 +44,8 @@ struct Study {
     std::vector<MachineSheet> sheets{};         ///< data sheets of devices; filled in by the caller
     RecordDamage record_damage{};               ///< of the recorded files; results.damage names it too
     std::optional<KernelRules> kernel_rules{};  ///< instead of the built-in ones
-    std::string left_out{};  ///< that steps were left out, and which are left (thin_steps); empty for a whole study
+    std::string left_out{};  ///< what a page leaves out (thin_steps, thin_layers); empty for a whole study
+    std::set<std::string> without_layers{};  ///< the rows whose layers it leaves out
     const Study* baseline = nullptr;  ///< an earlier study to show changes from; filled in by the caller
     std::span<const Study> beside{};  ///< all studies of the same report; filled in by the caller
     mutable Recording recording{};    ///< use the functions below

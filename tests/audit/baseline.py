@@ -55,17 +55,12 @@ def arrows(findings, folder, study, before):
     (page,) = json.loads((folder / "page.json").read_text(encoding="utf-8"))["studies"]
     numbers = {(row["id"]): at for at, row in enumerate(page["rows"])}
     table = page["points"]
-    of = {}
-    for at, row in enumerate(table["row"]):
-        of[at] = (row, page["scopes"][table["scope"][at]], page["names"][table["name"][at]], page["phases"][table["phase"][at]])
     wanted = {(numbers[step.row.id], now.scope, now.name, now.phase): then for step, now, then in pairs(study, before)}
-    for figures in page["figures"]:
-        marks = figures["roofline"]["marks"]
-        for key, arrow in zip(marks["key"], marks.get("before") or [None] * len(marks["key"])):
-            then = wanted.get(of[int(key.split(":")[1])])
-            known = then is not None and then.flops and then.low
-            if bool(arrow) != bool(known):
-                findings.differs(f"page.json: arrow of {key}", arrow, "one" if known else "none")
-            elif arrow:
-                near(findings, f"page.json: arrow of {key}.y", arrow[1], then.rate)
-                near(findings, f"page.json: arrow of {key}.x", arrow[0][:1], (then.flops / then.low,))
+    for at, arrow in enumerate(table["before"]):
+        then = wanted.get((table["row"][at], page["scopes"][table["scope"][at]], page["names"][table["name"][at]], page["phases"][table["phase"][at]]))
+        known = then is not None and then.flops and then.low
+        if bool(arrow) != bool(known):
+            findings.differs(f"page.json: arrow of {at}", arrow, "one" if known else "none")
+        elif arrow:
+            near(findings, f"page.json: arrow of {at}.y", arrow[1], then.rate)
+            near(findings, f"page.json: arrow of {at}.x", arrow[0][:1], (then.flops / then.low,))

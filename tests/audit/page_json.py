@@ -11,12 +11,10 @@ from tables import TABLES, TAKEN, date_of, point_record, step_record
 
 
 def ceiling(findings, place, shown, expected):
-    for name, value in {"median": expected.median, "low": expected.low, "high": expected.high, "n": expected.samples}.items():
+    for name, value in {"median": expected.median, "low": expected.low, "high": expected.high}.items():
         findings.exact(f"{place}.{name}", shown[name], value)
-    for name, value in {"operation": expected.operation, "how": expected.known, "isa": expected.isa}.items():
-        findings.text(f"{place}.{name}", shown.get(name), value)
     for name in shown:
-        if name not in ("median", "low", "high", "n", "operation", "how", "isa", "name", "precision", "spec"):
+        if name not in ("median", "low", "high", "name", "precision"):
             findings.lacks(f"{place}.{name}", "no expectation")
 
 
@@ -30,13 +28,12 @@ def roofs(findings, place, shown, study):
     for level in shown["levels"]:
         if level["name"] in names:
             ceiling(findings, f"{place}.{level['name']}", level, expected.level(level["name"]).best)
-    for kind, of in (("compute", expected.compute), ("mixes", expected.mixes)):
-        findings.text(f"{place}.{kind}", sorted(roof["precision"] for roof in shown[kind]), sorted(of))
-        for roof in shown[kind]:
-            if roof["precision"] in of:
-                ceiling(findings, f"{place}.{roof['precision']}", roof, of[roof["precision"]])
+    findings.text(f"{place}.compute", sorted(roof["precision"] for roof in shown["compute"]), sorted(expected.compute))
+    for roof in shown["compute"]:
+        if roof["precision"] in expected.compute:
+            ceiling(findings, f"{place}.{roof['precision']}", roof, expected.compute[roof["precision"]])
     for name in shown:
-        if name not in ("device", "threads", "levels", "compute", "mixes", "owner", "link"):
+        if name not in ("device", "threads", "levels", "compute", "owner"):
             findings.lacks(f"{place}.{name}", "no expectation")
 
 
@@ -78,50 +75,16 @@ def roofs_of_figure(findings, place, figure, shown, study):
         findings.exact(f"{spot}.spec", line["spec"], roof.median / share if share else 0)
 
 
-def times(findings, place, figure, shown, steps):
-    """The time-based roofline: seconds that the roofs allow each layer; no less than the edge of the frame."""
-    points = [point for step in steps for point in step.points]
-    precision = {id(point): step.row["precision"] for step in steps for point in step.points}
-    low = figure["x"]["frame"][0]
-    columns = figure["marks"]
-    for key, at, y, radius in zip(columns["key"], columns["at"], columns["y"], columns["radius"]):
-        point = points[int(key.split(":")[1])]
-        memory = max((seconds for name, seconds in point.allows.by_roof.items() if name != precision[id(point)]), default=0.0)
-        compute = point.allows.by_roof.get(precision[id(point)], 0.0)
-        near(findings, f"{place}.x", at[0][1:2], [max(memory, low)])
-        near(findings, f"{place}.y", y[:1], [max(compute, low)])
-
-
-def names(findings, place, columns, drawn, wanted):
-    """The names beside steps; `wanted`: by the id of the row."""
-    points = [(step, point) for step in drawn for point in step.points]
-    for key, name in zip(columns["key"], columns["name"]):
-        step, point = points[int(key.split(":")[1])]
-        if point.scope == "step":
-            findings.text(f"{place}.name", name, wanted[step.row.id])
-
-
-def trajectories(findings, figures, studies):
-    for number, figure in enumerate(figures):
-        place = f"page.json/trajectories[{number}]"
-        of_share = figure["title"].startswith("share of attainable")
-        columns = figure["marks"]
-        for key, at, y in zip(columns["key"], columns["at"], columns["y"]):
-            study = studies[int(key.split(":")[0])]
-            step = [step for step in study.steps for _ in step.points][int(key.split(":")[1])]
-            median, low, high = step.step.times
-            amount = step.step.attainable if of_share else step.row.images
-            near(findings, f"{place}.x", at[0][1:2], [step.row.batch])
-            near(findings, f"{place}.y", y, (amount / median, amount / high, amount / low))
-        if not of_share:
-            ticks(findings, place, figure["x"])
-            ticks(findings, place, figure["y"])
+def time(findings, place, shown, low, step, point):
+    """The place in the time-based roofline: seconds that the roofs allow a layer; no less than the edge of the frame."""
+    memory = max((seconds for name, seconds in point.allows.by_roof.items() if name != step.row["precision"]), default=0.0)
+    near(findings, f"{place}.x", shown[0][:1], [max(memory, low)])
+    near(findings, f"{place}.y", shown[1][:1], [max(point.allows.by_roof.get(step.row["precision"], 0.0), low)])
 
 
 def audit(findings, document, studies):
-    trajectories(findings, document["trajectories"], studies)
     for name in document:
-        if name not in ("studies", "trajectories"):
+        if name != "studies":
             findings.lacks(f"page.json/{name}", "no expectation")
     marked = told.marked(studies)
     for number, (shown, study) in enumerate(zip(document["studies"], studies)):
@@ -129,14 +92,10 @@ def audit(findings, document, studies):
         place = f"page.json/studies[{number}]"
         for at, roof in enumerate(shown["roofs"]):
             roofs(findings, f"{place}.roofs[{at}]", roof, study)
-        one_study(findings, place, shown, study)
-        steps = {step.row.id: step for step in study.steps}
-        drawn = [steps[identity] for identity in dict.fromkeys(shown["rows"][row]["id"] for row in shown["points"]["row"])]
+        one_study(findings, place, shown, study, wanted)
         for at, figure in enumerate(shown["figures"]):
             spot = f"{place}.figures[{at}]"
             roofs_of_figure(findings, spot, figure["roofline"], shown["roofs"][at], study)
-            times(findings, f"{spot}.time", figure["time"], shown, drawn)
-            names(findings, f"{spot}.marks", figure["roofline"]["marks"], drawn, wanted)
             for axis in (figure["roofline"]["x"], figure["roofline"]["y"], figure["time"]["x"], figure["time"]["y"]):
                 ticks(findings, spot, axis)
         for name in shown:
@@ -147,7 +106,8 @@ def audit(findings, document, studies):
     findings.text("page.json/studies", len(document["studies"]), len(studies))
 
 
-def one_study(findings, place, shown, study):
+def one_study(findings, place, shown, study, names):
+    """`names`: beside the steps, by the id of the row."""
     steps = {step.row.id: step for step in study.steps}
     findings.text(f"{place}.rows", sorted(row["id"] for row in shown["rows"]), sorted(steps))
     for at, row in enumerate(shown["rows"]):
@@ -165,7 +125,7 @@ def one_study(findings, place, shown, study):
                 own_roof(findings, spot, value, steps[row["id"]])
             elif name not in ("roofs", "sentence", "title", "where"):
                 findings.lacks(spot, "no expectation")
-    points(findings, f"{place}.points", shown, [steps[row["id"]] for row in shown["rows"] if row["id"] in steps])
+    points(findings, f"{place}.points", shown, [steps[row["id"]] for row in shown["rows"] if row["id"] in steps], names)
 
 
 def own_roof(findings, place, shown, step):
@@ -200,16 +160,19 @@ def compare(findings, spot, value, record, name):
         findings.exact(spot, cell_number(value), wanted)
 
 
-def points(findings, place, shown, steps):
+#: columns that say how a mark looks, and texts that others check
+LOOKS = ("row", "text", "cells", "rates", "at", "time", "label", "rank", "radius", "hollow", "title", "before")
+
+
+def points(findings, place, shown, steps, names):
     table = shown["points"]
     by_id = {step.row.id: step for step in steps}
     order = list(dict.fromkeys(shown["rows"][row]["id"] for row in table["row"]))
     expected = [(by_id[identity], point) for identity in order for point in by_id[identity].points]
     findings.text(f"{place}: number", len(table["row"]), sum(len(step.points) for step in steps))
     words = {"kind": ("kinds", "kind"), "name": ("names", "name"), "phase": ("phases", "phase"), "scope": ("scopes", "scope")}
-    marks = marks_of(shown)
     for column in table:
-        if column not in CHECKED["page"]["points"] and column not in words and column not in ("row", "text", "cells", "rates"):
+        if column not in CHECKED["page"]["points"] and column not in words and column not in LOOKS:
             findings.lacks(f"{place}.{column}", "no expectation")
     for at, (step, point) in enumerate(expected[:len(table["row"])]):
         record, findings.subject = point_record(step, point), step.row.id
@@ -222,31 +185,23 @@ def points(findings, place, shown, steps):
         cells(findings, f"{spot}.cells", table["cells"][at], point)
         for level, rate in zip(step.roofs.levels if step.roofs and point.low else [], shown["rates"][table["rates"][at]]):
             findings.exact(f"{spot}.rates.{level.name}", rate, point.low / point.level_seconds(level))
-        if step.roofs and at in marks:
-            mark(findings, f"{spot}.mark", marks[at], step, point)
-
-
-def marks_of(shown):
-    """(positions by level, y) of the marks of the rooflines, by the number of their point."""
-    found = {}
-    for figures in shown["figures"]:
-        columns = figures["roofline"]["marks"]
-        for key, at, y in zip(columns["key"], columns["at"], columns["y"]):
-            found[int(key.split(":")[1])] = ({level: values for level, *values in at}, y)
-    return found
+        if step.roofs:
+            mark(findings, f"{spot}.at", {level: values for level, *values in table["at"][at]}, step, point)
+        if table["time"][at]:
+            time(findings, f"{spot}.time", table["time"][at], shown["figures"][shown["rows"][table["row"][at]]["roofs"]]["time"]["x"]["frame"][0], step, point)
+        if point.scope == "step":
+            findings.text(f"{spot}.label", shown["names"][table["label"][at]], names[step.row.id])
 
 
 def near(findings, place, shown, expected):
-    """Positions have seven digits. [drawn, low, high], or one number for all three."""
+    """Positions have seven digits. [drawn, low, high], without a highest that is the drawn one and a lowest that is."""
     findings.checked += 1
-    for value, wanted in zip(shown * 3 if len(shown) == 1 else shown, expected):
+    for value, wanted in zip([*shown, *[shown[0]] * (3 - len(shown))], expected):
         if abs(value - wanted) > 1e-6 * abs(wanted):
             return findings.differs(place, shown, expected)
 
 
-def mark(findings, place, shown, step, point):
-    at, y = shown
-    near(findings, f"{place}.y", y, point.rate)
+def mark(findings, place, at, step, point):
     if not point.flops or not point.low:
         return
     least = point.flops / point.low

@@ -1,20 +1,20 @@
-// Layers above a roof, and shares of attainable: node above.mjs PAGE.html PACKAGES CHROMIUM ANSWERS.json
+// Layers above a roof, and shares of attainable: ANSWERS.json
 // ANSWERS.json: what `roof report --json` says of the same steps. No share above 100% is shown; a layer above its roof
 // says so, with the level that can have served it.
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 
-import {asked, axisTexts, browser, open, problems, rest, settled} from "./opened.mjs";
+import {axisTexts, choices, open, unfold} from "./opened.mjs";
 
-const {rows} = JSON.parse(readFileSync(rest[0], "utf8")).studies[0];
 const impossible = /(?<!> )\b(10[1-9]|1[1-9]\d|[2-9]\d\d|\d{4,})%/;
 const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)}%`;
 
-try {
+export default async function(answers) {
+  const {rows} = JSON.parse(readFileSync(answers, "utf8")).studies[0];
   const {tab} = await open(1400, 900, "light");
-  await tab.$$eval(".folded .fold", (buttons) => buttons.forEach((button) => button.click()));
+  await unfold(tab);
   let above = 0, compared = 0;
-  for (const step of await tab.$$eval("#choose-step option", (options) => options.map((option) => option.value))) {
+  for (const step of await choices(tab, "choose-step")) {
     if (step === "*") continue;  // all steps
     await tab.select("#choose-step", step);
     const [model, batch] = JSON.parse(step);
@@ -39,14 +39,9 @@ try {
   assert.ok(above > 0, "no layer of this page is above its roof");
   assert.ok(compared > 1, "one step alone was compared");
   await tab.focus("#roofline .chart");
-  for (let i = 0; i < 60; ++i) {
+  for (let i = 0; i < 30; ++i) {
     await tab.keyboard.press("ArrowRight");
-    await settled(tab);
     assert.doesNotMatch(await tab.$eval("#roofline .tip", (tip) => tip.textContent), impossible);
     for (const text of await axisTexts(tab)) assert.doesNotMatch(text, impossible);
   }
-  assert.deepEqual(asked, [], "the page asked the network");
-  assert.deepEqual(problems, [], "the console complains");
-} finally {
-  await browser.close();
 }

@@ -1,9 +1,9 @@
-// Names in the rooflines of pages of made folders: node names.mjs - PACKAGES CHROMIUM PAGE.html [PAGE.html …]
+// Names in the roofline of a page of a made folder.
 // No text covers another one, and a name without a leader is nearer to its own mark than to any other: in each view of
 // the page, on two widths, and in the static pictures.
 import assert from "node:assert/strict";
 
-import {browser, open, problems, rest, settled} from "./opened.mjs";
+import {choices, open, settled} from "./opened.mjs";
 
 /// Of each chart: the corners of its texts, and how far a name is from its own mark and from the nearest other one.
 const seenNames = (tab, charts) => tab.$$eval(charts, (all) => all.map((chart) => {
@@ -53,49 +53,34 @@ export async function namesAreClear(tab, what, charts = "#roofline .live-figure:
 }
 
 const choose = async (tab, id, value) => {
-  const values = await tab.$$eval(`#${id} option:not(:disabled)`, (all) => all.map((one) => one.value));
-  if (values.includes(value)) await tab.select(`#${id}`, value);
+  if ((await choices(tab, id)).includes(value)) await tab.select(`#${id}`, value);
 };
 
 /// The first step, its layers, all steps.
 async function everyView(tab, what) {
   let count = await namesAreClear(tab, `${what}, at first`);
-  await tab.$$eval("#roofline .roofs button", (all) => all[0].click());
+  const flip = () => tab.$$eval("#roofline .roofs button", (all) => all[0].click());
+  await flip();
   count += await namesAreClear(tab, `${what}, its layers`);
-  await tab.$$eval("#roofline .roofs button", (all) => all[0].click());
+  await flip();
   await choose(tab, "choose-step", "*");
   return count + await namesAreClear(tab, `${what}, all steps`);
 }
 
-let count = 0, pictures = 0;
-/// One page in its views.
-async function one(page) {
-  const {tab} = await open(1400, 900, "light", "", page);
-  count += await everyView(tab, page);
-  const steps = await tab.$$eval("#choose-step option", (all) => all.map(({value}) => value));
+export default async function() {
+  const {tab} = await open(1400, 900, "light");
+  let count = await everyView(tab, "1400 pixels");
+  const steps = await choices(tab, "choose-step");
   await choose(tab, "choose-step", steps[steps.length >> 1]);
   await choose(tab, "choose-model", "hierarchical");
-  count += await namesAreClear(tab, `${page}, hierarchical`);
+  count += await namesAreClear(tab, "hierarchical");
   await choose(tab, "choose-model", "");
   await tab.setViewport({width: 390, height: 844});
   await settled(tab);
-  count += await everyView(tab, `${page}, 390 pixels`);
-  await tab.$$eval(".folded .fold", (buttons) => buttons.forEach((button) => button.click()));
-  await tab.emulateMediaType("print");
-  pictures += await namesAreClear(tab, `${page}, a picture`, "#roofline .on-paper svg, #time .on-paper svg");
-  await tab.close();
-}
-
-if (process.argv[1].endsWith("names.mjs")) {
-  try {
-    for (const page of rest) try {
-        await one(page);
-      } catch (error) {
-        problems.push(error.message);
-      }
-    assert.deepEqual(problems, [], "of names or of the console");
-    console.log(`${rest.length} pages: ${count} names in the charts, ${pictures} in static pictures`);
-  } finally {
-    await browser.close();
-  }
+  count += await everyView(tab, "390 pixels");
+  await tab.$$eval(".on-paper", (all) => all.forEach((one) => one.classList.remove("on-paper")));
+  await tab.$$eval(".folded", (all) => all.forEach((one) => one.classList.remove("folded")));
+  const pictures = await namesAreClear(
+      tab, "a picture", "#roofline figure:not(.live-figure) svg, #time figure:not(.live-figure) svg");
+  return `${count} names in the charts, ${pictures} in static pictures`;
 }

@@ -1,8 +1,7 @@
-// The page on paper and on a phone: node paper.mjs PAGE.html PACKAGES CHROMIUM PAPER.pdf FEW.html
-// FEW.html: a page with the same sections and fewer steps, for the rules that look at each of its parts.
+// The page on paper and on a phone. FEW.html: a page with few points, for the rules that look at each of its parts.
 import assert from "node:assert/strict";
 
-import {browser, isAccessible, open, problems, rest, settled} from "./opened.mjs";
+import {isAccessible, open, settled, unfold} from "./opened.mjs";
 
 /// The smallest side of a target in pixels (Web Content Accessibility Guidelines 2.2, 2.5.8); links within text are
 /// exempt.
@@ -33,35 +32,36 @@ async function answerStandsOnAPhone(tab) {
   assert.deepEqual(cut, [], "the answer is cut");
 }
 
-/// With every section and detail open at four widths, folded at the widest and the narrowest; in the dark, where only
-/// the colours are others, open at these two.
-async function isAccessibleIn(scheme) {
-  const {tab} = await open(1600, 900, scheme, "", rest[1]);
-  const check = async (width, isOpen) => {
-    await tab.setViewport({width, height: 900});
-    await settled(tab);
-    if (isOpen) await tab.$$eval("details", (all) => all.forEach((one) => (one.open = true)));
-    await isAccessible(tab, scheme === "dark" ? ["color-contrast", "link-in-text-block"] : null);
-  };
-  if (scheme === "light")
-    for (const width of [390, 1600]) await check(width, false);
-  await tab.$$eval(".folded .fold", (buttons) => buttons.forEach((button) => button.click()));
-  for (const width of scheme === "light" ? [1600, 1280, 800, 390] : [1600, 390]) await check(width, true);
-  await tab.close();
+/// Folded and with every section and detail open, at four widths in both schemes.
+async function isAccessibleEverywhere(file) {
+  for (const scheme of ["light", "dark"]) {
+    const {tab} = await open(1600, 900, scheme, "", file);
+    await tab.$$eval(".on-paper, tbody tr:nth-child(n+7)", (all) => all.forEach((one) => one.remove()));  // are alike
+    for (const isOpen of [false, true]) {
+      if (isOpen) {
+        await unfold(tab);
+        await tab.$$eval("details", (all) => all.forEach((one) => (one.open = true)));
+      }
+      for (const width of [1600, 1280, 800, 390]) {
+        await tab.setViewport({width, height: 900});
+        await settled(tab);
+        await isAccessible(tab, `${width} pixels, ${scheme}, ${isOpen ? "unfolded" : "folded"}`);
+      }
+    }
+  }
 }
 
-try {
-  for (const scheme of ["light", "dark"]) await isAccessibleIn(scheme);
+export default async function(paper, few) {
+  await isAccessibleEverywhere(few);
   const {tab} = await open(1440, 900, "light");
+  await isAccessible(tab, "with many points", "#roofline .chart");
   await targetsAreLarge(tab);
   const cut = await tab.$$eval(
       "#verdict .scroll", (boxes) => boxes.filter((one) => one.scrollWidth > one.clientWidth + 1).length);
   assert.equal(cut, 0, "the verdict does not use the width of the window");
-  await tab.pdf({path: rest[0], format: "A4", preferCSSPageSize: true, printBackground: true});
-  const phone = await open(390, 844, "light");
-  await targetsAreLarge(phone.tab);
-  await answerStandsOnAPhone(phone.tab);
-  assert.deepEqual(problems, [], "the console complains");
-} finally {
-  await browser.close();
+  await tab.pdf({path: paper, format: "A4", preferCSSPageSize: true, printBackground: true});
+  await tab.setViewport({width: 390, height: 844});
+  await settled(tab);
+  await targetsAreLarge(tab);
+  await answerStandsOnAPhone(tab);
 }

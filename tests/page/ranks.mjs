@@ -1,7 +1,7 @@
-// The page of one model and batch with 1 and 2 ranks and threads: node ranks.mjs PAGE.html PACKAGES CHROMIUM
+// The page of one model and batch with 1 and 2 ranks and threads
 import assert from "node:assert/strict";
 
-import {browser, isAccessible, open, problems} from "./opened.mjs";
+import {open} from "./opened.mjs";
 
 const distinct = (list) => [...new Set(list)];
 const texts = (tab, selector) => tab.$$eval(selector, (found) => found.map((one) => one.textContent));
@@ -66,16 +66,16 @@ async function stepsAreToldApart(tab) {
 
 /// The only batch has a tick, and room on both sides.
 async function oneBatchStandsInTheMiddle(tab) {
-  const {frame, tick, marks} = await tab.$eval("#trajectory .chart > svg", (chart) => ({
+  const {frame, ticks, marks} = await tab.$eval("#trajectory svg", (chart) => ({
     frame: chart.querySelector(".axis").getBoundingClientRect().toJSON(),
-    tick: chart.querySelector("[data-axis=x][data-at='8']")?.textContent,
-    marks: [...chart.querySelectorAll(".marks .mark .shape")].map((one) => one.getBoundingClientRect().x)
+    ticks: [...chart.querySelectorAll(".tick.middle")].map((one) => one.textContent),
+    marks: [...chart.querySelectorAll("[data-key] > .shape")].map((one) => one.getBoundingClientRect().x)
   }));
-  assert.equal(tick, "8");
+  assert.ok(ticks.includes("8"), `${ticks}`);
   assert.ok(marks.length === 4 && marks.every((x) => x > frame.left + 50 && x < frame.right - 50), `${marks}`);
 }
 
-try {
+export default async function() {
   for (const width of [1280, 1400]) {
     const {tab} = await open(width, 900, "light");
     assert.deepEqual(await cut(tab, ".scroll"), [], `tables are cut on a screen of ${width} pixels`);
@@ -90,7 +90,6 @@ try {
   assert.ok(fills.length > 6);
   assert.equal(distinct(fills).length, fills.length, "two segments of the breakdown have one colour");
   await tab.setViewport({width: 703, height: 1000});  // of A4 without its margins
-  await isAccessible(tab);
   await tab.emulateMediaType("print");
   assert.ok((await texts(tab, "#scaling td")).length > 20 &&
       await tab.$eval("#scaling table", (one) => one.checkVisibility()));
@@ -101,7 +100,4 @@ try {
   assert.deepEqual(await broken(phone.tab, "#layers-live td:nth-child(3)"), [], "a word is broken");
   const strips = await phone.tab.$eval("#breakdown svg", (one) => one.getBoundingClientRect().right);
   assert.ok(strips <= 390, `a strip ends at ${strips}`);
-  assert.deepEqual(problems, [], "the console complains");
-} finally {
-  await browser.close();
 }

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -75,11 +76,22 @@ def driver():
     return WORK
 
 
-def shared_browser(packages):
-    """A browser that all scripts use, until its input is closed."""
-    process = subprocess.Popen([NODE, HERE / "opened.mjs", "-", packages, CHROMIUM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    os.environ["ROOF_PAGE_BROWSER"] = process.stdout.readline().strip()
-    return process
+class Browser:
+    """A browser that runs scripts on pages (opened.mjs)."""
+
+    def __init__(self, packages):
+        self.process = subprocess.Popen([NODE, HERE / "opened.mjs", packages, CHROMIUM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def answer(self, script, page, *rest):
+        """What the script says; AssertionError with what it finds."""
+        print(json.dumps({"script": script, "page": str(page), "rest": [str(part) for part in rest]}), file=self.process.stdin, flush=True)
+        answer = json.loads(self.process.stdout.readline())
+        if "failed" in answer:
+            raise AssertionError(answer["failed"])
+        return answer["said"]
+
+    def close(self):
+        self.process.communicate()
 
 
 class Page(unittest.TestCase):
@@ -134,18 +146,16 @@ class WhatIf(Page):
             self.assertLessEqual(row["least_s"], row["predicted_s"])
 
 
-class Browser(Page):
+class InBrowser(Page):
     @classmethod
     def setUpClass(cls):
         if not NODE or not CHROMIUM:
             raise unittest.SkipTest("node or chromium is not installed: tools/install_dependencies --tests")
-        cls.packages = driver()
-        cls.addClassCleanup(shared_browser(cls.packages).communicate)
+        cls.browser = Browser(driver())
+        cls.addClassCleanup(cls.browser.close)
 
     def use(self, page, script="browser.mjs", *more):
-        result = subprocess.run([NODE, HERE / script, page, self.packages, CHROMIUM, *more], capture_output=True, text=True, timeout=900)
-        self.assertEqual(0, result.returncode, result.stderr[:3000])
-        print(result.stdout.strip())
+        print(self.browser.answer(script, page, *more))
 
     def test_shows_filters_and_explains_the_example_without_a_network(self):
         page, _ = report(copy_of_example(self.folder), self.folder)
@@ -172,12 +182,19 @@ class Browser(Page):
         (self.folder / "answers.json").write_text(run(ROOF, "report", study, "--out", page, "--json"))
         self.use(page, "above.mjs", self.folder / "answers.json")
 
+    def copy_of(self, name):
+        """One of the examples, beside the others of its machine."""
+        machine = self.folder / "results" / name.split("/")[0]
+        if not machine.exists():
+            shutil.copytree(EXAMPLES / machine.name, machine)
+        return next(machine.parent.glob(name))
+
     def check_positions(self, *folders):
         page = self.folder / "page.html"
         run(ROOF, "report", *folders, "--out", page, "--data", self.folder / "tables", "--brief")
-        data = json.loads((self.folder / "tables" / "page.json").read_text())
-        places = [x for study in data["studies"] for figure in study["figures"] for at in figure["roofline"]["marks"]["at"] for _, x, *_ in at]
-        if not any(x > 0 for x in places):
+        self.assertLessEqual(page.stat().st_size, 1_200_000 * len(folders))
+        data = json.loads(re.search('id="roof-data">(.*?)</script>', page.read_text(encoding="utf-8"))[1])
+        if not any(x > 0 for study in data["studies"] for at in study["points"]["at"] for _, x, *_ in at):
             # Rows of ranks that take turns, or whose bytes are not those of what ran, have no roof (docs/method.md, section 5).
             text = "".join((folder / name).read_text() for folder in folders for name in ("measurements.csv", "layers.csv"))
             self.assertTrue("they take turns" in text or ",batch_norm," in text)
@@ -187,10 +204,9 @@ class Browser(Page):
 
     def test_marks_stand_where_their_data_are_after_zooming_and_filtering(self):
         """Batches of CNNs, decoded tokens, ranks and threads, and a GPU's step with its layers."""
-        shutil.copytree(EXAMPLES, self.folder / "results")
         for name in VARIED:
             with self.subTest(name):
-                self.check_positions(next((self.folder / "results").glob(name)))
+                self.check_positions(self.copy_of(name))
 
     def test_the_view_of_all_steps_has_a_slanted_roof(self):
         """Steps of VGG-16 alone, from 67 FLOP/B on; the DRAM roof ends at 29."""
@@ -205,12 +221,11 @@ class Browser(Page):
             pages = list(made["pages"](self.folder, "names", range(4), ROOF))
         except ImportError as error:
             self.skipTest(f"{error}: tools/install_dependencies --tests")
-        self.use("-", "names.mjs", *pages)
+        for page in pages:
+            self.use(page, "names.mjs")
 
     def test_marks_of_several_runs_stand_where_their_data_are(self):
-        shutil.copytree(EXAMPLES, self.folder / "results")
-        with_steps = [next((self.folder / "results").glob(name)) for name in VARIED]
-        self.check_positions(*with_steps, next((self.folder / "results" / "nvidia-h100-80gb-hbm3").iterdir()))
+        self.check_positions(*(self.copy_of(name) for name in VARIED), self.copy_of("nvidia-h100-80gb-hbm3/*"))
 
     def test_arrows_begin_at_the_points_of_the_baseline(self):
         """Two examples of one machine; the places are those of the earlier run's own table."""
@@ -231,10 +246,9 @@ class Browser(Page):
         study = copy_of_example(self.folder)
         page, _ = report(study, self.folder)
         paper, few = self.folder / "paper.pdf", self.folder / "few.html"
-        (self.folder / "few").mkdir()
-        of_few = copy_of_example(self.folder / "few")
-        without(of_few, "resnet18", "vgg16")
-        run(ROOF, "report", of_few, "--out", few, "--brief")
+        made = self.folder / "made"
+        shutil.copytree(ROOT / "tests" / "analysis" / "data" / "made", made)
+        run(ROOF, "report", made / "run", "--out", few, "--brief")
         self.use(page, "paper.mjs", paper, few)
         pages = run("pdftotext", "-layout", paper, "-").rstrip("\f").split("\f")
         self.assertLessEqual(len(pages), 10)

@@ -83,8 +83,7 @@ export class Chart {
     this.tip.style.top = `${above > 0 ? above : at.bottom - box.top + 6}px`;
   }
 
-  /// Lets the reader zoom and move the chart. `change` gets a view { x, y }, a factor { zoom, at }, a movement { move }
-  /// in factors on both logarithmic axes, or { undo }.
+  /// Lets the reader zoom. `change` gets a view { x, y }, a factor { zoom } or { undo }.
   zoomable(change) {
     this.change = change;
     this.figure.firstChild.append(element("small", {}, "drag to zoom, double click to undo"));
@@ -96,22 +95,12 @@ export class Chart {
     const frame = svg("rect", {class: "marquee"});
     let from = null;
     const sides = (to) => [0, 1].map((axis) => [Math.min(from[axis], to[axis]), Math.max(from[axis], to[axis])]);
-    this.box.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && !event.metaKey) return;
-      event.preventDefault();
-      change({zoom: event.deltaY > 0 ? 1.25 : 0.8, at: value(pixel(event))});
-    }, {passive: false});
     this.box.addEventListener("pointerdown", (event) => {
       if (event.pointerType !== "touch") from = pixel(event);
     });
     this.box.addEventListener("pointermove", (event) => {
       if (!from || !event.buttons) return;
       const to = pixel(event);
-      if (event.shiftKey) {
-        const [a, b] = [value(from), value(to)];
-        from = to;
-        return change({move: [a[0] / b[0], a[1] / b[1]]});
-      }
       const [[left, right], [top, bottom]] = sides(to);
       for (const [name, number] of Object.entries({x: left, y: top, width: right - left, height: bottom - top}))
         frame.setAttribute(name, number);

@@ -14,9 +14,7 @@ export const allSteps = "*";
 /// The initial choice is the step with the largest batch that has layers; all steps where runs have none in common.
 export function firstChoices(studies) {
   const rows = studies.flatMap((study) => study.rows);
-  const layered = new Set(
-      studies.flatMap((study) => study.points).filter((point) => point.scope === "layer").map((point) => point.row));
-  const known = layered.size ? rows.filter((row) => layered.has(row)) : rows;
+  const layered = rows.filter(({layers}) => layers.length), known = layered.length ? layered : rows;
   const best = known.reduce((a, b) => (b.batch > (a?.batch ?? -1) ? b : a), null);
   const trained = studies.filter((study) => study.rows.length);
   const isCommon = trained.every((study) => study.rows.some((row) => row.model === best?.model));
@@ -113,10 +111,9 @@ export function isOfModel(mark, point, levels, choices) {
 }
 
 /// Whether the bytes of each level are known for the chosen step; else the hierarchical model has nothing to draw.
-export const knowsLevels = (marks, points, choices) => marks.some((mark) => {
-  const point = points.get(mark.key);
-  return mark.level && point.scope === "step" && stepKey(point.row) === choices.step;
-});
+export const knowsLevels = (runs, choices) =>
+    runs.some(({points}) => points.some(({scope, row, marks}) => scope === "step" && stepKey(row) === choices.step &&
+                      marks.some(({level}) => level)));
 
 /// The roofs that a chart draws: of one precision unless "all" is chosen, of the chosen level if bytes are of one, of
 /// the farthest level where several runs share a chart; without those that the reader hid. `trained`: the precisions of

@@ -20,27 +20,6 @@ export function choice(label, id, options, value, change) {
   return element("label", {class: "control", "for": id}, `${label} `, select);
 }
 
-/// `text` formats the value beside the slider; `change` receives the number at every movement.
-export function slider(label, id, {min, max, step, value, text}, change) {
-  const output = element("output", {"for": id}, text(value));
-  const input = element("input", {
-    type: "range",
-    id,
-    min,
-    max,
-    step,
-    value,
-    "aria-valuetext": text(value),
-    oninput: (event) => {
-      const number = Number(event.target.value);
-      output.textContent = text(number);
-      event.target.setAttribute("aria-valuetext", text(number));
-      change(number);
-    }
-  });
-  return element("label", {class: "control", "for": id}, `${label} `, input, output);
-}
-
 /// Shows `live` on the screen. The static parts of the section remain for print only.
 export function replaceStatic(id, ...live) {
   const section = document.getElementById(id);

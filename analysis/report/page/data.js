@@ -1,70 +1,58 @@
-// Converts the page's data into points and marks. analysis/report/page_data.cpp writes one JSON block with a column per
-// number.
+// Converts the page's data into points and their marks. analysis/report/page_data.cpp writes one JSON block with a
+// column per number.
 
 /// `text` is the content of the element #roof-data.
-export function pageOf(text) {
-  const {studies, trajectories} = JSON.parse(text);
-  return {
-    studies: studies.map((study, index) => ({
-      ...study,
-      index,
-      figures: study.figures.map(({roofline, time}) => ({roofline: figureOf(roofline), time: figureOf(time)})),
-      points: study.points.row.map((row, i) => point(study, index, i))
-    })),
-    trajectories: trajectories.map(figureOf)
-  };
-}
-
-export const studiesOf = (text) => pageOf(text).studies;
-
-function point(study, index, i) {
-  const columns = study.points;
-  const row = study.rows[columns.row[i]];
-  const attainable = columns.attainable[i];
-  const seconds = {median: columns.median[i], low: columns.low[i], high: columns.high_seconds[i]};
-  return {
-    key: `${index}:${i}`,
-    study: index,
-    row,
-    seconds,
-    attainable,
-    flops: columns.flops[i],
-    compulsory: columns.compulsory[i],
-    executed: columns.executed[i] || columns.flops[i],
-    rates: study.rates[columns.rates[i]],
-    scope: study.scopes[columns.scope[i]],
-    name: study.names[columns.name[i]],
-    kind: study.kinds[columns.kind[i]],
-    phase: study.phases[columns.phase[i]],
-    text: columns.text[i],
-    cells: columns.cells[i],
-    label: study.names[columns.name[i]],
-    headroom: Math.max(0, attainable > 0 ? seconds.median - attainable : 0)
-  };
-}
+export const studiesOf = (text) => JSON.parse(text).studies.map((found, index) => {
+  const study = {...found, index, points: found.points.row.map((row, i) => point(found, index, i))};
+  for (const row of study.rows) row.layers = study.points.filter((one) => one.row === row && one.scope === "layer");
+  return study;
+});
 
 const range = ([drawn, low = drawn, high = drawn]) => [drawn, low, high];
 
-/// A mark: { key, level, x, y, shape, classes, whisker, radius, name, rank, title }; x and y are [drawn, low, high].
-/// The marks of one point at several levels follow one another. A curve: { css, marks }; its marks are keys.
-function figureOf(figure) {
-  const {marks: columns, looks} = figure;
-  const marks = columns.key.flatMap((key, i) => columns.at[i].map(([level, ...x]) => {
-    const [shape, ...classes] = looks[columns.look[i]].split(" ");
-    return {
-      key,
-      level,
-      x: range(x),
-      y: range(columns.y[i]),
-      shape: Number(shape),
-      classes: classes.filter((name) => name !== "whisker"),
-      whisker: classes.includes("whisker"),
-      radius: columns.radius[i],
-      name: columns.name[i],
-      rank: columns.rank[i],
-      title: columns.title[i],
-      before: level ? null : columns.before?.[i]?.map(range) ?? null
-    };
-  }));
-  return {...figure, marks};
+/// `marks`: one at its least bytes, whose `level` is empty, and one at each level; `time`: that among the times, or
+/// null. A mark: { key, level, x, y, shape, classes, whisker, radius, name, rank }; x and y are [drawn, low,
+/// high].
+function point(study, index, i) {
+  const of = (column) => study.points[column][i];
+  const row = study.rows[of("row")], scope = study.scopes[of("scope")], phase = study.phases[of("phase")];
+  const name = study.names[of("name")], label = study.names[of("label")], flops = of("flops"),
+        attainable = of("attainable");
+  const seconds = {median: of("median"), low: of("low"), high: of("high_seconds")};
+  const mark = {
+    key: `${index}:${i}`,
+    level: "",
+    y: [seconds.median, seconds.high, seconds.low].map((time) => flops / time),
+    shape: Math.max(0, of("phase") - 1),
+    classes: scope === "step" ? ["step"] : [phase,
+      scope === "phase" ? "outline" :
+          of("hollow")  ? "hollow" :
+                          "dot"],
+    whisker: scope === "step",
+    radius: of("radius"),
+    name: label,
+    rank: of("rank")
+  };
+  return {
+    key: mark.key,
+    row,
+    scope,
+    phase,
+    name,
+    seconds,
+    attainable,
+    flops,
+    label: scope === "step" ? label : name,
+    number: scope === "layer" && mark.rank > 0 ? mark.rank : "",
+    compulsory: of("compulsory"),
+    executed: of("executed") || flops,
+    rates: study.rates[of("rates")],
+    kind: study.kinds[of("kind")],
+    text: of("text"),
+    cells: of("cells"),
+    headroom: Math.max(0, attainable > 0 ? seconds.median - attainable : 0),
+    marks: of("at").map(([level,
+      ...x]) => ({...mark, level, x: range(x), before: level || !of("before") ? null : of("before").map(range)})),
+    time: of("time") && { ...mark, x: range(of("time")[0]), y: range(of("time")[1]) }
+  };
 }

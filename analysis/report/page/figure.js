@@ -37,14 +37,10 @@ class Drawing {
     const left = 84, right = width - 24, bottom = this.height - 46 - below;
     this.edges = {left, right, top, bottom};
     this.tableTop = bottom + 64 + key;
-    Object.assign(this, {figure, view, isNarrow: width < 520, taken: [], texts: [], discs: [], lines: [], arrows: []});
+    Object.assign(
+        this, {figure, view, isNarrow: width < 520, taken: [], texts: [], lines: [], arrows: [], discs: new Map()});
     this.x = scaleOf(view.x, left, right, figure.x.linear);
     this.y = scaleOf(view.y, bottom, top, figure.y.linear);
-  }
-
-  isInside([x, y], room = 1) {
-    const {left, right, top, bottom} = this.edges;
-    return x > left - room && x < right + room && y > top - room && y < bottom + room;
   }
 
   /// As covered.
@@ -88,6 +84,7 @@ class Drawing {
   }
 
   roofs() {
+    const {left, right, top, bottom} = this.edges;
     const roofs = this.figure.roofs.map((roof) => {
       const [[from, to], low, high] = roof.rate.map((rate) => this.lineAt(roof, rate));
       this.lines.push(...dots(from, to, 101));
@@ -97,9 +94,10 @@ class Drawing {
           svg("title", {}, roof.title), svg("polygon", {class: "band", points: [...low, ...high.reverse()].join(" ")}),
           line(from, to, "edge"), ...spec);
     });
-    this.ridges = ridgesOf(this.figure.roofs)
-                      .map((ridge) => ({...ridge, at: [this.x.at(ridge.x), this.y.at(ridge.y)]}))
-                      .filter(({at}) => this.isInside(at, 0));
+    this.ridges =
+        ridgesOf(this.figure.roofs).map((ridge) => ({...ridge, at: [this.x.at(ridge.x), this.y.at(ridge.y)]})).filter(({
+          at: [x, y]
+        }) => x > left && x < right && y > top && y < bottom);
     const ring = ({at, title}) => svg("g", {class: "ridge"}, svg("title", {}, title), shapeOf(0, 3, at));
     return [...roofs, ...this.ridges.map(ring)];
   }
@@ -173,7 +171,7 @@ class Drawing {
     made.append(shapeOf(mark.shape, mark.radius));
     const disc = discOf(mark, at), {at: [x, y], radius} = disc;
     this.taken.push({x: x - radius, y: y - radius, w: 2 * radius, h: 2 * radius});
-    this.discs.push(disc);
+    this.discs.set(mark, disc);
     return made;
   }
 
@@ -249,7 +247,7 @@ class Drawing {
   nameMark(mark, isWhole) {
     const number = mark.rank > 0 && mark.rank < Infinity ? `${mark.rank}` : "";
     const words = isWhole ? `${number} ${mark.name}`.trim() : number || mark.name;
-    const parts = this.nameAround(discOf(mark, this.placeOf(mark)), words, isWhole);
+    const parts = this.nameAround(this.discs.get(mark), words, isWhole);
     return parts.length || !isWhole || !number ? parts : this.nameMark(mark, false);
   }
 
@@ -257,7 +255,7 @@ class Drawing {
   /// leader that crosses no text.
   nameAround({key, at, radius}, words, isWhole) {
     const w = (isWhole ? 7.7 : 7) * words.length + 2, h = 14, [x, y] = at;
-    const others = this.discs.filter((other) => other.key !== key);
+    const others = [...this.discs.values()].filter((other) => other.key !== key);
     const write = (box, dx, ...leader) => {
       const [anchor, begin] = dx === 1 ? ["", 1] : dx === -1 ? [" end", w - 1] : [" middle", w / 2];
       const name = text([box.x + begin, box.y + 11], words, `halo${isWhole ? " bold" : ""}${anchor}`);
@@ -318,8 +316,7 @@ class Drawing {
     const isTold = (mark) => !isLayer(mark) || !table || table.some(([number]) => number === mark.rank);
     const drawn = marks.filter((mark) => mark.name && this.isDrawn(mark));
     const named =
-        drawn.filter((mark) => mark.rank >= 0 && mark.x[0] > 0 && this.isInside(this.placeOf(mark)) && isTold(mark))
-            .sort((a, b) => a.rank - b.rank);
+        drawn.filter((mark) => mark.rank >= 0 && this.discs.has(mark) && isTold(mark)).sort((a, b) => a.rank - b.rank);
     const first = named.filter(isLayer).slice(0, this.isNarrow ? 2 : mostNamed);
     const isWhole = (mark) => (isLayer(mark) ? first.includes(mark) : !mark.rank || Boolean(table));
     return [

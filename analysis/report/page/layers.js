@@ -8,16 +8,6 @@ import {enhance, sortAgain} from "./tables.js";
 /// After the name, the kind and the phase; page_data.cpp has their texts.
 export const columns = ["time", "of step", "rate", "FLOP/B", "roof", "reached", "headroom"];
 
-/// The points as a table for programs: SI units, exact.
-export const tableOf = (points) => ({
-  columns: [
-    "number", "layer", "kind", "phase", "time_median_s", "time_low_s", "time_high_s", "flops", "compulsory_bytes",
-    "roof", "attainable_s", "headroom_s", "run"
-  ],
-  rows: points.map((p) => [p.number ?? "", p.name, p.kind, p.phase, p.seconds.median, p.seconds.low, p.seconds.high,
-                       p.flops, p.compulsory, p.cells[4], p.attainable, p.headroom, p.row.run.name]),
-});
-
 /// The points of one kind, phase and run with the same FLOPs and bytes, as one with their sums.
 function grouped(points) {
   const groups = new Map();
@@ -62,9 +52,6 @@ export class LayerTable {
     this.controls = element("p", {class: "controls"}, search, group, this.count);
     this.element = element("div", {id: "layers-live"}, this.controls, element("div", {class: "scroll"}, this.table));
   }
-
-  /// What it shows, as a table for programs.
-  data() { return tableOf([...this.body.rows].map(({dataset}) => this.shown.get(dataset.key))); }
 
   show(points, words) {
     if (this.search.value !== words) this.search.value = words;

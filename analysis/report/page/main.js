@@ -1,6 +1,6 @@
 // The report page. Charts replace the static pictures, which remain for print and for browsers without scripts.
 import {element} from "./controls.js";
-import {pageOf} from "./data.js";
+import {studiesOf} from "./data.js";
 import {Page} from "./page.js";
 import {saveButtons} from "./save.js";
 import {enhance, keepWhole} from "./tables.js";
@@ -37,7 +37,7 @@ function listSections() {
 
 function start() {
   document.head.append(element("style", {}, css));
-  const page = new Page(pageOf(document.getElementById("roof-data").textContent));
+  const page = new Page(studiesOf(document.getElementById("roof-data").textContent));
   document.querySelectorAll("main td.n").forEach(keepWhole);
   page.place();
   listSections();
@@ -45,8 +45,7 @@ function start() {
     if (!table.closest(".on-paper,#layers-live")) enhance(table);
   fold(page.hasSteps ? [] : ["ceilings"], () => page.draw());
   for (const section of document.querySelectorAll("main section"))
-    (section.querySelector(".save-here") ?? section.querySelector("h2"))
-        .append(...saveButtons(section, section.id === "roofline" && page.hasSteps ? () => [page.table.data()] : null));
+    (section.querySelector(".save-here") ?? section.querySelector("h2")).append(...saveButtons(section));
   page.draw();
   window.addEventListener("hashchange", () => location.hash.startsWith("#?") && page.restore());
   for (const box of document.querySelectorAll(".scroll")) box.tabIndex = 0;  // so that the keyboard reaches what is cut

@@ -1,4 +1,5 @@
 // The state of the page and its charts: what is chosen, what is drawn, what is explained.
+import {Changes} from "./changes.js";
 import {Chart} from "./chart.js";
 // clang-format off
 import {allSteps, distinct, firstChoices, hierarchical, isOfModel, layersShown, pointsShown, roofsShown, runsOf, stepKey} from "./choices.js";
@@ -7,29 +8,26 @@ import {element, replaceStatic} from "./controls.js";
 import {boundsOf, unionOf} from "./geometry.js";
 import {columns, LayerTable} from "./layers.js";
 import {cacheSwitch, choiceControls, legendOf, questions, runButtons, zoomSwitch} from "./plot_controls.js";
-import {Sliders} from "./sliders.js";
 import {hashOf, readState} from "./state.js";
 
 /// How far a reader zooms: from a factor of two to twelve decades.
 const spans = [Math.log(2), 12 * Math.log(10)];
 
 /// What is under the pointer, from the texts of the table.
-const tipOf = ({name, phase, attainable, cells: [time, , rate, , , share]}) =>
-    `${name} ${phase}: ${time}, ${rate}${attainable > 0 ? `, of attainable: ${share}` : ""}`;
+const tipOf = ({scope, row, name, phase, attainable, cells: [time, , rate, , , share]}) => `${
+    scope === "step"      ? row.title :
+        scope === "phase" ? name :
+                            `${name} ${phase}`}: ${time}, ${rate}${attainable > 0 ? `, of attainable: ${share}` : ""}`;
 
 /// The layers with this share of the time decide the view of the layers.
 const mostOfTheTime = 0.98;
 
 export class Page {
-  constructor({studies, trajectories}) {
+  constructor(studies) {
     this.studies = studies;
     this.points = new Map(studies.flatMap((study) => study.points).map((point) => [point.key, point]));
-    this.hasSteps = studies.some((study) => study.rows.length);
     const rows = studies.flatMap((study) => study.rows);
-    for (const {roofline} of studies.flatMap((study) => study.figures))
-      for (const {key, name, rank} of roofline.marks)
-        Object.assign(
-            this.points.get(key) ?? {}, this.points.get(key)?.scope === "step" ? {label: name} : {number: rank});
+    this.hasSteps = rows.length > 0;
     this.models = distinct(rows.map(({model}) => model));
     this.trained = distinct(rows.map(({precision}) => precision));
     const react = {
@@ -42,14 +40,13 @@ export class Page {
     for (const run of this.runs) {
       run.figures = run.parts.map(({study, index}) => study.figures[index]);
       run.figure = run.figures[0].roofline;
+      run.points = run.parts.flatMap(({study}) => study.points.filter(({row}) => row.run === run));
     }
     this.chart = new Chart(this.runs.length > 1 ? "Runs in one plot" : this.runs[0]?.name ?? "", 500, react);
     this.chart.zoomable((change) => this.zoom(change));
     Object.assign(this, {view: null, zoomed: false, before: []});
-    this.times = this.runs.filter(({figures}) => figures.some(({time}) => time.marks.length))
+    this.times = this.runs.filter(({points}) => points.some(({time}) => time))
                      .map((run) => ({run, chart: new Chart(run.name, 400, react)}));
-    this.batches = trajectories.map(
-        (figure) => ({figure, chart: new Chart(figure.y.label, 330, {...react, table: "trajectory"})}));
     const find = (words) => {
       this.choices.find = words;
       this.draw();
@@ -62,13 +59,11 @@ export class Page {
     this.roofs = element("span", {class: "controls roofs"});
     this.bar = element("div", {class: "controls roofs"}, this.roofs, element("span", {class: "save-here"}));
     this.controls = element("div");
-    this.sliders = new Sliders(studies, () => this.draw());
+    this.changes = new Changes(studies, () => this.draw());
     this.first = firstChoices(studies);
     this.selected = null;
     this.take(readState(location.hash, this.first));
   }
-
-  charts() { return [this.chart, ...[...this.times, ...this.batches].map(({chart}) => chart)]; }
 
   /// The runs that the reader did not hide.
   seen() { return this.runs.length > 1 ? this.runs.filter(({name}) => !this.choices.hidden.has(name)) : this.runs; }
@@ -82,7 +77,7 @@ export class Page {
     const isKnown = choices.step === allSteps || rows.some((row) => stepKey(row) === choices.step) || !rows.length;
     this.choices = isKnown ? choices : {...choices, step: this.first.step};
     this.wanted = this.points.get(point) ?? null;
-    if (whatif !== (this.sliders.text ?? "")) this.sliders.set(whatif);
+    this.changes.take(whatif);
     Object.assign(this, {view, zoomed: Boolean(view)});
     this.showControls();
   }
@@ -102,14 +97,13 @@ export class Page {
                     this.sentence, this.controls,
                     element("div", {class: "beside"}, element("div", {}, plots, this.bar), this.table.element),
                     this.remark, this.explanation, ...document.querySelectorAll("header .legend"),
-                    this.sliders.controls, questions()
+                    this.changes.controls, questions()
                   ] :
                   [this.controls, plots, this.bar]));
     if (this.times.length) replaceStatic("time", list(this.times));
-    if (this.batches.length) replaceStatic("trajectory", list(this.batches));
     if (this.hasSteps)  // the table beside the plot has its layers
       for (const one of document.querySelectorAll("#headroom,nav a[href='#headroom']")) one.classList.add("on-paper");
-    if (this.hasSteps) replaceStatic("whatif", this.sliders.element);
+    if (this.hasSteps) replaceStatic("whatif", this.changes.element);
   }
 
   showControls() {
@@ -119,9 +113,7 @@ export class Page {
       this.draw();
     };
     const focused = document.activeElement?.id;
-    const marks = this.runs.flatMap(({figures}) => figures.flatMap(({roofline}) => roofline.marks));
-    this.controls.replaceChildren(choiceControls(
-        {studies: this.studies, runs: this.runs, points: this.points, marks, choices: this.choices, set}));
+    this.controls.replaceChildren(choiceControls({studies: this.studies, runs: this.runs, choices: this.choices, set}));
     if (focused) document.getElementById(focused)?.focus();
   }
 
@@ -138,25 +130,21 @@ export class Page {
         ...(runs.length > 1 ? [runButtons({runs, choices, colourOf, flip})] : []));
   }
 
-  /// `change`: a view { x, y }, { layers }, { undo }, a factor { zoom, at } or a movement { move }; null: the first
-  /// view.
+  /// `change`: a view { x, y }, { layers }, { undo } or a factor { zoom }; null: the first view.
   zoom(change) {
     const {view} = this;
     if (!view) return;
-    const scaled = ([low, high], index) => {
-      if (change.move) return [low * change.move[index], high * change.move[index]];
-      const centre = change.at?.[index] ?? Math.sqrt(low * high);
-      return [centre * (low / centre) ** change.zoom, centre * (high / centre) ** change.zoom];
-    };
+    const scaled = ([low, high]) => [(low / high) ** (change.zoom / 2), (high / low) ** (change.zoom / 2)].map(
+        (end) => end * Math.sqrt(low * high));
     const next = !change ? null :
         change.undo      ? this.before.pop() ?? null :
         change.layers    ? this.ofLayers :
         change.x         ? change :
-                           {x: scaled(view.x, 0), y: scaled(view.y, 1)};
+                           {x: scaled(view.x), y: scaled(view.y)};
     const fits = ([low, high]) =>
         low > 0 && Number.isFinite(high) && Math.log(high / low) >= spans[0] && Math.log(high / low) <= spans[1];
     if (next && !(fits(next.x) && fits(next.y))) return;
-    if (change && !change.undo && !change.move) this.before.push(this.zoomed ? view : null);
+    if (change && !change.undo) this.before.push(this.zoomed ? view : null);
     Object.assign(this, {view: next, zoomed: Boolean(next)});
     this.draw();
   }
@@ -171,31 +159,26 @@ export class Page {
   /// The mark in the colour of its step.
   coloured(mark) {
     const colour = this.colourOf(this.points.get(mark.key).row);
-    return {...mark, classes: [...colour.split(" "), ...mark.classes.filter((name) => !/^s\d/.test(name))]};
+    return {...mark, classes: [...colour.split(" "), ...mark.classes]};
   }
 
   /// Whether a layer has a mark at each level.
   byLevel() { return hierarchical(this.choices) && !this.choices.level && !this.hasSeveral(); }
 
-  pointsOf(run) { return run.parts.flatMap(({study}) => study.points.filter((point) => point.row.run === run)); }
-
   /// What the plot shows of a run: marks, curves and roofs.
   groupOf(run) {
     const {choices} = this, several = this.hasSeveral();
-    const points = this.pointsOf(run);
-    const shown = new Set(pointsShown(points, choices).map(({key}) => key));
     const {levels} = run.roofs;
     const byLevel = this.byLevel();
-    const moved = (found) => {
+    const moved = (point, found) => {
       const mark = this.coloured(found);
-      const point = this.points.get(mark.key);
-      const scale = this.sliders.scaleOf(point, run.roofs);
+      const scale = this.changes.scaleOf(point, run.roofs);
       const isSmall = byLevel && point.scope === "layer";
       const isOther = point.scope === "step" && choices.step !== allSteps && stepKey(point.row) !== choices.step;
       const nearer = levels.length - 1 - levels.findIndex(({name}) => name === mark.level);
       return {
         ...mark,
-        title: (point.scope === "layer" ? tipOf(point) : mark.title) + (several ? `\n${run.name}` : ""),
+        title: tipOf(point) + (several ? `\n${run.name}` : ""),
         y: mark.y.map((value) => value / scale),
         classes: isSmall ? [...mark.classes, `near-${nearer}`] : mark.classes,
         radius: isSmall ? Math.max(2.5, mark.radius * 0.6) : mark.radius,
@@ -204,16 +187,18 @@ export class Page {
                                                               mark.rank
       };
     };
-    const isShown = (mark) => shown.has(mark.key) && isOfModel(mark, this.points.get(mark.key), levels, choices);
-    const marks = run.figures.flatMap(({roofline}) => roofline.marks.filter(isShown).map(moved));
+    const marks = pointsShown(run.points, choices)
+                      .flatMap((point) => point.marks.filter((mark) => isOfModel(mark, point, levels, choices))
+                                              .map((mark) => moved(point, mark)));
     const byKey = new Map(marks.map((mark) => [mark.key, mark]));
-    const curves = run.figures.flatMap(({roofline}) => roofline.curves.map(({marks: list}) => ({
-      css: `trajectory ${this.colourOf(this.points.get(list[0]).row)}`,
-      marks: list.map((key) => byKey.get(key)).filter(Boolean)
-    })));
-    const rows = points.filter(({row}) => stepKey(row) === choices.step).map(({row}) => row);
+    const curves = run.parts.flatMap(({study,
+      index}) => study.figures[index].series
+                                         .map((list) => list.map((i) => byKey.get(study.points[i].key)).filter(Boolean))
+                                         .filter(([first]) => first)
+                                         .map((list) => ({css: `trajectory ${list[0].classes[0]}`, marks: list})));
+    const rows = run.points.filter(({row}) => stepKey(row) === choices.step).map(({row}) => row);
     const own = several ? [] : [...new Set(rows)].map((row) => row.own_roof).filter(Boolean);
-    const changed = this.sliders.changed([...run.figure.roofs, ...own]);
+    const changed = this.changes.changed([...run.figure.roofs, ...own]);
     const roofs = roofsShown(changed, choices, several, this.trained).map((roof) => ({
       ...roof,
       label: (several ? `${run.short}: ` : "") + roof.label,
@@ -277,7 +262,7 @@ export class Page {
     const {choices} = this;
     const shown = (points) =>
         (choices.step === allSteps ? points.filter(({scope}) => scope === "step") : layersShown(points, choices));
-    return this.seen().flatMap((run) => shown(this.pointsOf(run)));
+    return this.seen().flatMap((run) => shown(run.points));
   }
 
   draw() {
@@ -285,26 +270,17 @@ export class Page {
     const layers = this.layers();
     this.showRoofs();
     const without = layers.filter(({flops}) => !(flops > 0));
-    this.remark.textContent = without.length ?
-        `Without FLOPs, and so without a place here: ${without.length} of ${layers.length} layers.` :
-        "";
+    this.remark.textContent = this.hasSteps && !layers.length && !this.choices.find ?
+        "This page has no layers of this step." :
+        without.length ? `Without FLOPs, and so without a place here: ${without.length} of ${layers.length} layers.` :
+                         "";
     this.follow(drawn);
     for (const {run, chart} of this.times) {
-      const keys = new Set(layers.filter(({row}) => row.run === run).map(({key}) => key));
-      const tip = (mark) => ({...this.coloured(mark), title: tipOf(this.points.get(mark.key)) + mark.title});
-      const marks = run.figures.flatMap(({time, roofline}) => {
-        const names = new Map(roofline.marks.map(({key, name, rank}) => [key, {name, rank}]));
-        return time.marks.filter(({key}) => keys.has(key)).map((mark) => ({...tip(mark), ...names.get(mark.key)}));
-      });
-      const bounds = boundsOf(marks.map(({x, y}) => ({x, y: x})).concat(marks.map(({x, y}) => ({x: y, y}))));
-      const {x, y, roofs} = run.figures[0].time;
+      const marks = layers.filter(({row, time}) => row.run === run && time)
+                        .map((point) => ({...this.coloured(point.time), title: tipOf(point)}));
+      const {x, y, roofs} = run.figures[0].time, ends = marks.flatMap((mark) => [mark.x, mark.y]);
       chart.draw({x, y, roofs, marks, curves: [], legend: this.legendOf(marks, ({model}) => model)},
-          bounds ?? {x: x.frame, y: y.frame});
-    }
-    for (const {figure, chart} of this.batches) {
-      const byKey = new Map(figure.marks.map((mark) => [mark.key, mark]));
-      const curves = figure.curves.map(({css, marks}) => ({css, marks: marks.map((key) => byKey.get(key))}));
-      chart.draw({...figure, curves}, {x: figure.x.frame, y: figure.y.frame});
+          boundsOf(ends.map((end) => ({x: end, y: end}))) ?? {x: x.frame, y: y.frame});
     }
     this.table.show(layers, this.choices.find);
     document.documentElement.dataset.points = layers.length;
@@ -315,7 +291,7 @@ export class Page {
   writeState() {
     const own = this.selected?.scope === "step" ? "" : this.selected?.key;
     const hash = hashOf(
-        {choices: this.choices, whatif: this.sliders.text, point: own, view: this.zoomed && this.view}, this.first);
+        {choices: this.choices, whatif: this.changes.text, point: own, view: this.zoomed && this.view}, this.first);
     if (hash !== location.hash && (hash !== "#?" || location.hash.startsWith("#?")))
       history.replaceState(null, "", hash);
   }
@@ -361,7 +337,7 @@ export class Page {
   }
 
   light(keys) {
-    for (const part of [...this.charts(), this.table]) part.light(keys);
+    for (const part of [this.chart, ...this.times.map(({chart}) => chart), this.table]) part.light(keys);
   }
 
   select(point) {

@@ -7,8 +7,8 @@ const optionsOf = (values, any) => [["", any], ...distinct(values).map((value) =
 const stepName = (row) => `${row.model}, batch ${row.batch}, ${precisionAndData(row)}`;
 
 /// The hierarchical model is off where the bytes of a level are not known; the level belongs to it.
-function modelControls({runs, points, marks, choices}, changed) {
-  const known = knowsLevels(marks, points, choices);
+function modelControls({runs, choices}, changed) {
+  const known = knowsLevels(runs, choices);
   if (!known) choices.model = "";
   if (!hierarchical(choices)) choices.level = "";
   const words = `hierarchical: ${known ? "bytes of each level" : "off, bytes of a level unknown"}`;
@@ -91,6 +91,6 @@ export function questions() {
               "Below half of its roof: latency, launches and waiting are in the time, not in the roofs."),
           ...answer("fp32 or DRAM (93 / 7%)", "Neither binds in 95% of the resampled calibrations."),
           ...answer("mouse and keys",
-              "Dragging zooms to a rectangle, with Shift it moves; Ctrl and wheel, + and - zoom; a double click or Backspace " +
-                  "undoes. Arrows explain points, Enter selects.")));
+              "Dragging zooms to a rectangle, + and - zoom; a double click or Backspace undoes. Arrows explain points, " +
+                  "Enter selects.")));
 }

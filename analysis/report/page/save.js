@@ -1,4 +1,4 @@
-// Buttons that save what a section shows: its charts and pictures as SVG and PNG, its tables as CSV and JSON.
+// Buttons that save what a section shows: its charts and pictures as SVG and PNG, its tables as CSV.
 import {element} from "./controls.js";
 import {svg} from "./geometry.js";
 
@@ -19,7 +19,7 @@ function fileOf(picture) {
                     .map(({textContent}) => textContent)
                     .join("\n")
                     .replace(/var\((--[\w-]+)\)/g, (_, name) => theme.getPropertyValue(name));
-  for (const over of copy.querySelectorAll(".halo,.name,.on-bar")) {  // few programs except browsers know paint-order
+  for (const over of copy.querySelectorAll(".halo,.name")) {  // few programs except browsers know paint-order
     const under = over.cloneNode(true);
     under.classList.add("under");
     over.before(under);
@@ -53,47 +53,31 @@ const picturesIn = (section) => [...section.querySelectorAll("svg")]
 
 const quoted = (cell) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 /// A spreadsheet interprets a cell that starts with one of these as a formula.
-const harmless = (cell) =>
-    (typeof cell === "string" && /^[=+\-@]/.test(cell) && !/^-(?:[\d.]+)?$/.test(cell) ? `'${cell}` :
-                                                                                         String(cell ?? ""));
+const harmless = (cell) => (/^[=+\-@]/.test(cell) && !/^-(?:[\d.]+)?$/.test(cell) ? `'${cell}` : cell);
 
-/// `table`: { columns, rows }. Numbers are written as they are.
-export const csvOf = ({columns,
-  rows}) => [columns, ...rows].map((line) => line.map((cell) => quoted(harmless(cell))).join(",")).join("\r\n") +
-    "\r\n";
-export const jsonOf = ({columns, rows}) =>
-    `${JSON.stringify(rows.map((row) => Object.fromEntries(columns.map((name, i) => [name, row[i]]))), null, 1)}\n`;
-
-/// The texts of a table in the page, as they are sorted and filtered.
-function read(table) {
-  const texts = (row) => [...row.cells].map((cell) => cell.textContent.trim());
-  return {
-    columns: texts(table.tHead.rows[0]),
-    rows: [...table.tBodies[0].rows].filter((row) => !row.hidden).map(texts)
-  };
-}
+/// The texts of a table in the page, as they are sorted.
+const csvOf = (table) => [...table.tHead.rows, ...table.tBodies[0].rows]
+                             .map((row) => [...row.cells].map((cell) => quoted(harmless(cell.textContent.trim()))))
+                             .map((cells) => `${cells.join(",")}\r\n`)
+                             .join("");
 
 const tablesIn =
     (section) => [...section.querySelectorAll("table")].filter((table) => table.tHead && !table.closest(".on-paper"));
 
-/// The buttons of a section; `tables`: returns the tables in place of those in the page.
-export function saveButtons(section, tables = null) {
+export function saveButtons(section) {
   const all = (list, ending, write) =>
       list.forEach((one, index) => write(one, `${section.id}${list.length > 1 ? `-${index + 1}` : ""}.${ending}`));
-  const pictures = () => picturesIn(section);
-  const found = () => tables?.() ?? tablesIn(section).map(read);
   const button = (words, what, press) => element("button",
       {type: "button", class: "save", "aria-label": `Save ${what} of this section as ${words}`, onclick: press}, words);
   const buttons = [];
   if (section.querySelector("svg[aria-label]"))
     buttons.push(button("SVG", "the pictures",
-                     () => all(pictures(), "svg", ({text}, name) => saveText(text, "image/svg+xml", name))),
+                     () => all(picturesIn(section), "svg", ({text}, name) => saveText(text, "image/svg+xml", name))),
         button("PNG", "the pictures",
-            () => all(pictures(), "png", ({text, width, height}, name) => savePng(text, width, height, name))));
-  if (tables || tablesIn(section).length)
+            () =>
+                all(picturesIn(section), "png", ({text, width, height}, name) => savePng(text, width, height, name))));
+  if (tablesIn(section).length)
     buttons.push(button("CSV", "the tables",
-                     () => all(found(), "csv", (table, name) => saveText(csvOf(table), "text/csv", name))),
-        button("JSON", "the tables",
-            () => all(found(), "json", (table, name) => saveText(jsonOf(table), "application/json", name))));
+        () => all(tablesIn(section), "csv", (table, name) => saveText(csvOf(table), "text/csv", name))));
   return buttons;
 }

@@ -1,8 +1,6 @@
-// Makes the static tables of the page sortable by column, and long ones searchable.
+// Makes the static tables of the page sortable by column.
 import {element} from "./controls.js";
 import {factorOf} from "./format.js";
-
-const longFrom = 16;
 
 /// The number that a cell begins with, by its SI prefix; null if it begins with none.
 export function numberIn(text) {
@@ -34,21 +32,6 @@ export function sortAgain(table) {
   if (heading) sort(table, heading, heading.ariaSort === "descending");
 }
 
-function searchBox(table) {
-  const found = element("span", {class: "legend", role: "status"});
-  const input = element("input", {
-    type: "search",
-    "aria-label": "Filter the rows of this table",
-    placeholder: "filter rows",
-    oninput: ({target}) => {
-      const rows = [...table.tBodies[0].rows];
-      for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(target.value.toLowerCase());
-      found.textContent = target.value ? `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows` : "";
-    }
-  });
-  return element("p", {class: "controls filter"}, input, found);
-}
-
 /// A number and its unit stay in one line; its interval may be in the next.
 export function keepWhole(cell) {
   if (cell.firstElementChild) return;
@@ -68,5 +51,4 @@ export function enhance(table, sorted) {
   });
   for (const row of table.tBodies[0].rows)
     for (const cell of row.cells) cell.dataset.label = names[cell.cellIndex];
-  if (table.tBodies[0].rows.length >= longFrom) (table.closest(".scroll") ?? table).before(searchBox(table));
 }

@@ -45,8 +45,6 @@ export function bindingRoof(work, roofs, precision, {factors = {}, rates = {}}) 
   return times.reduce((a, b) => (b.time > a.time ? b : a), {name: "", time: 0});
 }
 
-const layersOf = (study, row) => study.points.filter((point) => point.row === row && point.scope === "layer");
-
 const sameSeries = (a, b) =>
     a.model === b.model && a.where === b.where && a.precision === b.precision && a.data === b.data;
 
@@ -55,7 +53,7 @@ function secondRow(study, row, count) {
   const others = study.rows.filter(
       (other) => other !== row && other.batch > 0 && other.batch !== row.batch && sameSeries(row, other));
   const apart = (other) => Math.abs(Math.log(other.batch / row.batch));
-  return others.sort((a, b) => apart(a) - apart(b)).find((other) => layersOf(study, other).length === count) ?? null;
+  return others.sort((a, b) => apart(a) - apart(b)).find((other) => other.layers.length === count) ?? null;
 }
 
 /// The layer at another batch. FLOPs and bytes are linear in the batch, so two measured batches determine them.
@@ -72,7 +70,7 @@ function atBatch(layer, other, batch) {
 /// { seconds, least, reason }: the predicted step time and the least that the roofs allow. `change` is { factors,
 /// rates, batch }; batch 0 keeps the measured batch.
 export function whatIf(study, row, change) {
-  const layers = layersOf(study, row);
+  const {layers} = row;
   if (!layers.length || row.roofs < 0) return {reason: "its layers were not measured, or there are no ceilings"};
   const batch = change.batch || row.batch;
   const second = batch === row.batch ? null : secondRow(study, row, layers.length);
@@ -81,7 +79,7 @@ export function whatIf(study, row, change) {
       reason:
           "another batch needs a second measured batch of the same model, precision, device and data: sweep over both"
     };
-  const others = second ? layersOf(study, second) : null;
+  const others = second ? second.layers : null;
   const roofs = study.roofs[row.roofs];
   if (!roofs.compute.some((roof) => roof.precision === row.precision))
     return {reason: "no compute roof of its precision was measured"};

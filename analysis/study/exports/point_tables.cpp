@@ -2,9 +2,14 @@
 #include "analysis/study/ceilings/ert_curves.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/tables.hpp"
+#include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace roof::analysis {
 
@@ -141,6 +146,19 @@ std::string share_text(const LevelTraffic& traffic)
     return traffic.most() > 1 ? "at least " + least : least == most ? least : least + " to " + most;
 }
 
+/// A bar as long as what the roof moves in the time of the step: dark what was moved at least, light what at most.
+Cell traffic_bar(const LevelTraffic& traffic)
+{
+    const auto width = [](double share) { return 100 * std::clamp(share, 0.0, 1.0); };
+    const std::string title =
+        fmt::format("{} to {}: {}, {}; {} of what its roof allows in this time", traffic.level, traffic.nearer,
+                    bytes_text(traffic.bytes), roof::name(traffic.bytes.known), share_text(traffic));
+    return {.html = fmt::format("<span class=\"bar\" role=\"img\" title=\"{0}\" aria-label=\"{0}\">"
+                                "<i class=\"at-least\" style=\"width:{1:.1f}%\"></i>"
+                                "<i class=\"may-be\" style=\"width:{2:.1f}%\"></i></span>",
+                                escape(title), width(traffic.least()), width(traffic.most()) - width(traffic.least()))};
+}
+
 DataTable traffic_table(const Study& study)
 {
     struct Line {
@@ -161,6 +179,7 @@ DataTable traffic_table(const Study& study)
         {"roof", "roof_byte_per_s", [](L l) { return amount(l.traffic.roof.value, "B/s"); }},
         {"of the roof", "least_of_roof", [](L l) { return number(l.traffic.least(), share_text(l.traffic)); }},
         {"", "most_of_roof", [](L l) { return number(l.traffic.most()); }},
+        {"moved of what the roof moves", "", [](L l) { return traffic_bar(l.traffic); }, Shown::page},
     };
     std::vector<Line> lines;
     for (const Measurement* row : step_rows(study.results.rows))

@@ -172,10 +172,10 @@ TEST_CASE("the batches of a model are a chart with a letter for each series, and
 {
     const std::string text = terminal_batches(long_names(), 80, true);
     CHECK(text.find("images/s of the median") != std::string::npos);
-    CHECK(text.find("a fp32 on cpu, 1 thread") != std::string::npos);
-    CHECK(text.find("b fp32 on cpu, 2 threads") != std::string::npos);
+    CHECK(text.find("A a_network_with_a_name_that_goes_on_and_on fp32 cpu, 1 thread") != std::string::npos);
+    CHECK(text.find("B a_network_with_a_name_that_goes_on_and_on fp32 cpu, 2 threads") != std::string::npos);
     const std::size_t begin = text.find('|');
-    CHECK(std::ranges::count(text.substr(begin, text.find("a fp32") - begin), 'b') ==
+    CHECK(std::ranges::count(text.substr(begin, text.find("A a_network") - begin), 'B') ==
           3);  // 200 images/s at each of three batches
     CHECK(std::ranges::all_of(text, [](unsigned char c) { return c < 0x80; }));
     CHECK(terminal_batches(made::study({made::row()}), 80, true).empty());

@@ -163,12 +163,13 @@ int make_report(ReportOptions options, Context& context)
         }
     if (is_folder(options.data)) analysis::write_tables(studies, options.data);
     analysis::thin_steps(studies);
+    write_extras(options, studies, context);
+    analysis::thin_layers(studies);
     try {
         (is_chosen ? write_chosen_file : write_file)(page, analysis::report_html(studies));
     } catch (const Error& error) {
         throw InputError(std::string(error.what()) + "; --out FILE writes the page to another place");
     }
-    write_extras(options, studies, context);
     if (options.json) {
         print_json(context.out, {{"studies", list}, {"page", (names ? page.filename() : page).string()}});
         return 0;

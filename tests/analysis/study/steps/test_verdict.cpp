@@ -53,7 +53,7 @@ TEST_CASE("a batch of another program has inputs, since nobody says that they ar
     const Study study = made::study({row});
     CHECK(holds(verdict_text(study), "inputs/s"));
     CHECK(holds(summary({&study, 1}).front(), "most inputs per second"));
-    for (const Figure& figure : trajectory_figures({&study, 1})) CHECK_FALSE(holds(to_json(figure).dump(), "images"));
+    for (const Figure& figure : trajectory_figures({&study, 1})) CHECK_FALSE(holds(draw(figure, "").str(), "images"));
     CHECK_FALSE(holds(verdict_text(study), "images"));
 }
 

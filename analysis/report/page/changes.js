@@ -1,50 +1,66 @@
-// What-if: a slider for each roof and for the batch, and the predicted step times.
-import {distinct, precisionAndData} from "./choices.js";
-import {element, slider} from "./controls.js";
+// What-if: roofs and a batch that the reader types, and the predicted step times.
+import {precisionAndData} from "./choices.js";
+import {element} from "./controls.js";
 import {duration, percent, plain, si} from "./format.js";
 import {bindingRoof, parseChange, unitsOf, whatIf} from "./whatif.js";
 
-const mostChange = 4;
+const head = ["model", "batch", "device", "measured", "predicted", "times as fast", "least"];
 
-export class Sliders {
+export class Changes {
   /// `changed` is called after every change.
   constructor(studies, changed) {
-    this.studies = studies;
-    this.tell = changed;
-    this.factors = {};
-    this.rates = {};
-    this.batch = 0;
-    this.units = unitsOf(studies);
-    this.layers = new Map();  // by row
-    for (const {points} of studies)
-      for (const point of points)
-        if (point.scope === "layer") this.layers.set(point.row, [...(this.layers.get(point.row) ?? []), point]);
+    Object.assign(this, {studies, tell: changed, units: unitsOf(studies), text: "", factors: {}, rates: {}, batch: 0});
     this.message = element("span", {class: "warn", role: "status"});
     this.body = element("tbody");
     this.command = element("code");
-    const names = distinct(studies.flatMap(
-        (study) => study.roofs.flatMap(
-            (roofs) => [...roofs.levels.map((l) => l.name), ...roofs.compute.map((c) => c.precision)])));
-    const head = ["model", "batch", "device", "measured", "predicted", "times as fast", "least"];
     this.verdict = element("p", {id: "whatif-verdict", class: "legend", role: "status"});
+    this.input = element("input", {
+      type: "search",
+      id: "whatif-set",
+      placeholder: "DRAM=2x,fp32=5TFLOP/s,batch=48",
+      oninput: () => {
+        this.take(this.input.value);
+        this.tell();
+      }
+    });
     this.controls =
         element("details", {id: "whatif-controls"}, element("summary", {}, "What if a roof were higher or lower?"),
-            element("p", {class: "controls"}, ...names.map((name) => this.roofSlider(name)), this.batchSlider(),
-                this.setBox(), this.message),
+            element("p", {class: "controls"}, ...[...Object.keys(this.units), "batch"].map((name) => this.slider(name)),
+                element("label", {class: "control"}, "as text ", this.input), this.message),
             this.verdict, element("a", {class: "to-whatif", href: "#whatif"}, "Predicted times of all steps"));
+    const headings = head.map((text, i) => element("th", {scope: "col", class: i === 1 || i > 2 ? "n" : ""}, text));
     this.element = element("div", {id: "whatif-live"},
         element("div", {class: "scroll"},
-            element("table", {},
-                element("thead", {},
-                    element("tr", {},
-                        ...head.map(
-                            (text, i) => element("th", {scope: "col", class: i === 1 || i > 2 ? "n" : ""}, text)))),
-                this.body)),
+            element("table", {}, element("thead", {}, element("tr", {}, ...headings)), this.body)),
         element("p", {class: "legend"},
             "Predicted: each layer keeps its share of attainable. Least: what the roofs allow. In a terminal: ",
             this.command));
-    this.ready = true;
-    this.draw();
+    this.take("");
+  }
+
+  /// Of a roof from a quarter to four times, or of the batch: writes its part of the text.
+  slider(name) {
+    const isBatch = name === "batch", [min, max, step, value] = isBatch ? [-1, 10, 1, -1] : [-2, 2, 0.25, 0];
+    const others = () => this.input.value.split(",").filter((part) => part && !part.startsWith(`${name}=`));
+    const oninput = ({target}) => {
+      const by = Number(target.value), own = `${name}=${2 ** by}${isBatch ? "" : "x"}`;
+      this.take([...others(), ...(by === value ? [] : [own])].join());
+      this.tell();
+    };
+    return element("label", {class: "control"}, `${name} `,
+        element("input", {type: "range", id: `whatif-${name}`, name, min, max, step, value, oninput}));
+  }
+
+  /// Takes over a text in the syntax of `roof whatif --set`.
+  take(text) {
+    const {wrong, ...change} = parseChange(text, this.units);
+    Object.assign(this, {text, ...change});
+    if (this.input.value !== text) this.input.value = text;
+    this.message.textContent = wrong ? `'${wrong}' is not a change: write DRAM=1.5x, DRAM=100GB/s or batch=512` : "";
+    const rows = this.studies.flatMap((study) => study.rows.map((row) => ({row, answer: whatIf(study, row, this)})));
+    this.body.replaceChildren(...rows.map(({row, answer}) => element("tr", {}, ...this.cells(row, answer))));
+    this.verdict.textContent = text && !wrong ? this.takenOver() : "";
+    this.command.textContent = `roof whatif DIR --set ${text || "DRAM=1.5x"}`;
   }
 
   /// The roofs of a figure after the change.
@@ -69,7 +85,7 @@ export class Sliders {
   scaleOf(point, roofs) {
     const parts = point.scope === "layer" ?
         [point] :
-        this.layers.get(point.row)?.filter((layer) => point.scope === "step" || layer.phase === point.phase) ?? [];
+        point.row.layers.filter((layer) => point.scope === "step" || layer.phase === point.phase);
     const time = (layer, change) => bindingRoof(layer, roofs, layer.row.precision, change).time;
     let by = 0;
     for (const layer of parts)
@@ -98,63 +114,6 @@ export class Sliders {
             .map((name) => `${name} ${percent(before.get(name) ?? 0)} \u2192 ${percent(after.get(name) ?? 0)}`);
     return parts.length ? `Share of the attainable time of all layers under each roof: ${parts.join(", ")}.` :
                           "The same roofs bind as before.";
-  }
-
-  /// A slider from a quarter to four times, in steps of a quarter power of two.
-  roofSlider(name) {
-    const text = (exponent) => `${plain(2 ** exponent)}x`;
-    return slider(name, `whatif-${name}`,
-        {min: -Math.log2(mostChange), max: Math.log2(mostChange), step: 0.25, value: 0, text}, (exponent) => {
-          this.factors[name] = 2 ** exponent;
-          delete this.rates[name];
-          this.draw();
-        });
-  }
-
-  batchSlider() {
-    const text = (exponent) => (exponent < 0 ? "as measured" : `${2 ** exponent}`);
-    return slider("batch", "whatif-batch", {min: -1, max: 10, step: 1, value: -1, text}, (exponent) => {
-      this.batch = exponent < 0 ? 0 : 2 ** exponent;
-      this.draw();
-    });
-  }
-
-  /// Sets the roofs by text, as the box does.
-  set(text) {
-    const box = this.controls.querySelector("#whatif-set");
-    box.value = text;
-    box.dispatchEvent(new Event("input", {bubbles: true}));
-  }
-
-  /// A text box for any value, in the syntax of `roof whatif --set`. Moving the slider of the same name replaces it.
-  setBox() {
-    const input = element("input", {
-      type: "search",
-      id: "whatif-set",
-      placeholder: "DRAM=100GB/s,batch=48",
-      oninput: (event) => {
-        const {factors, rates, batch, wrong} = parseChange(event.target.value, this.units);
-        Object.assign(this, {factors, rates, batch});
-        this.message.textContent =
-            wrong ? `'${wrong}' is not a change: write DRAM=1.5x, DRAM=100GB/s or batch=512` : "";
-        this.draw();
-      }
-    });
-    return element("label", {class: "control", "for": "whatif-set"}, "or as text ", input);
-  }
-
-  draw() {
-    const rows = this.studies.flatMap((study) => study.rows.map((row) => ({row, answer: whatIf(study, row, this)})));
-    this.body.replaceChildren(...rows.map(({row, answer}) => element("tr", {}, ...this.cells(row, answer))));
-    const set =
-        Object.entries(this.factors).filter(([, factor]) => factor !== 1).map(([name, factor]) => `${name}=${factor}x`);
-    set.push(...Object.entries(this.rates).map(([name, rate]) => `${name}=${rate / 1e9}G${this.units[name]}`));
-    if (this.batch) set.push(`batch=${this.batch}`);
-    this.text = set.join(",");
-    this.verdict.textContent = set.length ? this.takenOver() : "";
-    if (this.ready && this.started) this.tell(this);
-    this.started = true;
-    this.command.textContent = `roof whatif DIR --set ${set.join(",") || "DRAM=1.5x"}`;
   }
 
   cells(row, answer) {
