@@ -65,8 +65,7 @@ def counted_mask(batch_size: int, q_length: int, kv_length: int, q_offset: int =
 
 
 def pairs_of(function: Any, queries: int, keys: int, q_offset: int, kv_offset: int) -> Optional[int]:
-    """Pairs that a function of transformers' masks keeps: (sequence, head, query, key) to a truth. None if it reads
-    values of tensors."""
+    """Pairs that a function of masks keeps: (sequence, head, query, key) to a truth. None if it reads values."""
     import torch
     from torch.utils._python_dispatch import _disable_current_modes
     from transformers.masking_utils import causal_mask_function

@@ -16,8 +16,7 @@ from roof.work import READ_IN_PART, Work, moved, tensors_in, work_of
 HANDLE = re.compile(r"^( +)\S+ \[Provenance debug handles\] (\S+):(\d+)$")
 #: the model, by the name of an argument: self, or args[0] behind a decorator
 MODULE = re.compile(r"^L\['\w+'\](?:\[\d+\])?\.?")
-#: What the graph's compiler has to do for it. Graphs from a cache have no nodes; kernels' bytes are written for their
-#: benchmark.
+#: What the graph's compiler has to do. Graphs from a cache have no nodes; kernels' bytes are for their benchmark.
 SETTINGS = {"trace.provenance_tracking_level": 1, "fx_graph_cache": False, "benchmark_combo_kernel": True}
 
 
@@ -99,7 +98,7 @@ class Watch:
         if ran:
             shared = sum(1 for kernel in ran if kernel.others)
             return (f"the model was compiled: {len(ran)} kernels in a step, {shared} of them for several modules; each "
-                    f"stands with the module of most of its FLOPs, and its layer names the others")
+                    "stands with the module of most of its FLOPs, and its layer names the others")
         return "a compiled model is one layer: " + (self.problem or (
             "Inductor did not compile it" if self._seen > self._before
             else "it was compiled before the recording began; record its first step to see its layers"))

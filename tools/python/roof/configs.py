@@ -46,8 +46,7 @@ def read(file: Path) -> Dict[str, Any]:
 
 @dataclass
 class Loaded:
-    """A model whose parameters are fake, within `mode`. `call`: keyword arguments of a forward pass. `tokens`: of a
-    sequence; 0: none."""
+    """A model whose parameters are fake, within `mode`. `call`: arguments by name. `tokens`: of a sequence; 0: none."""
 
     name: str
     mode: Any = field(default_factory=fake_mode)
@@ -69,7 +68,7 @@ def load(file: Path, batch: int, tokens: Optional[int], precision: str) -> Loade
         raise InputError(f"transformers {transformers.__version__} is installed: an estimate needs 5.0 or newer")
     if precision not in DTYPES:
         raise InputError(f"precision {precision}: a model of PyTorch computes in {', '.join(DTYPES)}; a "
-                         f"quantization_config says how weights are stored")
+                         "quantization_config says how weights are stored")
     made = Loaded(file.parent.name if file.stem == "config" and file.parent.name else file.stem)
     before = torch.get_default_dtype()
     torch.set_default_dtype(getattr(torch, DTYPES[precision]))
@@ -215,8 +214,7 @@ def refuse(model: Any, phase: str) -> NoReturn:
 
 # ---------------------------------------------------------------------------------------------------- quantized weights
 class Stored(NamedTuple):
-    """Bits of a weight, and those of a scale and a zero point for each `group` of weights (0: each row), of modules
-    named like `only`."""
+    """Bits of a weight, and of scale and zero point for each `group` (0: each row), of modules named like `only`."""
 
     bits: float
     group: float
@@ -245,15 +243,14 @@ def stored_as(given: Dict[str, Any]) -> Optional[Stored]:
 
 
 def quantize(made: Loaded, given: Dict[str, Any]) -> None:
-    """Marks the weights that are stored in fewer bytes: those of linear layers and experts, but not of the last
-    layer."""
+    """Marks the weights that are stored in fewer bytes: of linear layers and experts, but not of the last layer."""
     import torch
 
     stored = stored_as(given)
     if stored is None:
         if given:
             made.remarks.append(f"the quantization_config of method '{given.get('quant_method')}' is not known: "
-                                f"weights count as computed")
+                                "weights count as computed")
         return
     skips = [str(skip) for key in ("modules_to_not_convert", "ignore", "llm_int8_skip_modules")
              for skip in given.get(key) or []]
@@ -268,7 +265,7 @@ def quantize(made: Loaded, given: Dict[str, Any]) -> None:
                 setattr(parameter, SHARE, bits / 8 / parameter.element_size())
                 weights += parameter.numel()
     made.remarks.append(f"{weights} weights are stored in {stored.bits:g} bits and scales ({given['quant_method']}), "
-                        f"and so their bytes count; products count as of full weights")
+                        "and so their bytes count; products count as of full weights")
 
 
 def is_named(name: str, skip: str) -> bool:

@@ -27,8 +27,7 @@ Point = Dict[str, str]
 
 
 class Estimated:
-    """What a step costs. FLOPs are those of products, forward and backward; bytes are those of all operators, each
-    operand moved once."""
+    """What a step costs. FLOPs: of products, forward and backward; bytes: of all operators, each operand moved once."""
 
     def __init__(self, point: Point, counts: Counted, remarks: List[str], on: Sequence[str]) -> None:
         self.point, self.counts, self._on = point, counts, list(on)
@@ -85,8 +84,7 @@ class Estimated:
         return rows
 
     def document(self, *options: str) -> Any:
-        """As `roof estimate --json` gives it, with `machines` for those of `on`. Raises roof.program.NotFound without
-        the program."""
+        """As `roof estimate --json` has it, with `machines` for those of `on`. Raises NotFound without the program."""
         return json.loads(self._shown("--json", *options))
 
     def __str__(self) -> str:
@@ -99,16 +97,15 @@ class Estimated:
 
 
 def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: str = "train",
-             batch: Optional[int] = None,
-             tokens: Optional[int] = None, precision: Optional[str] = None, optimizer: Optional[str] = None,
-             name: Optional[str] = None) -> Estimated:
+             batch: Optional[int] = None, tokens: Optional[int] = None, precision: Optional[str] = None,
+             optimizer: Optional[str] = None, name: Optional[str] = None) -> Estimated:
     """Counts a step of a model on shapes alone: nothing is computed, and no memory is taken for it.
 
     model: a module, on any device, `meta` too, of which nothing changes; or the path of a config.json of transformers.
     inputs: of a module, a tensor, a tuple of arguments or a dictionary of them; only their shapes and types are read.
     on: machines as `roof estimate --on` takes them; phase: train, forward, prefill or decode; batch, tokens, precision:
-    of a config.json [1, 1,024, fp32]; optimizer: sgd or adamw [adamw where there are tokens]. Raises InputError where
-    the model cannot run on shapes alone, with what stopped it.
+    of a config.json [1, 1,024, fp32]; optimizer: sgd or adamw [adamw where there are tokens].
+    Raises InputError where the model cannot run on shapes alone, with what stopped it.
     """
     if phase not in PHASES:
         raise InputError(f"phase '{phase}': it is none of {', '.join(PHASES)}")

@@ -40,8 +40,7 @@ def dispatch_mode(run: Callable[[Any, Any, Dict[str, Any]], Any]) -> Any:
 
 
 def counting_mode(current: Callable[[], Optional[Key]]) -> Any:
-    """A dispatch mode with a dictionary `work` by key. `current` tells the key of the operator that runs; None is not
-    counted."""
+    """A dispatch mode with `work` by key. `current` tells the key of the operator that runs; None is not counted."""
     def run(func: Any, args: Any, kwargs: Dict[str, Any]) -> Any:
         out = func(*args, **kwargs)
         key = current()
@@ -111,7 +110,7 @@ class Recorder:
                 continue  # hooks within what torch.compile makes would be compiled, too
             if getattr(module, "_compiled_call_impl", None) is not None:
                 raise RuntimeError(f"'{name or module.__class__.__name__}' was compiled in place by its compile(), "
-                                   f"within which nothing can be marked: record torch.compile(model), or the model "
+                                   "within which nothing can be marked: record torch.compile(model), or the model "
                                    "before it is compiled")
             if module is self.model:
                 self._root = layer
@@ -141,8 +140,7 @@ class Recorder:
         self._nodes.clear()
 
     def steps(self) -> Tuple[List[Step], int]:
-        """The steps that were recorded since the last call, and the number of forward passes without an update left
-        over."""
+        """The steps that were recorded since the last call, and how many forward passes without an update are left."""
         if not self._begins:
             return [], 0
         times = self.clock.seconds(self._stamps)
@@ -177,13 +175,12 @@ class Recorder:
                                    else f"; its work is {factor:g} times that of what was counted"))
         if len(self._shapes) > 1:
             self.remarks.append(f"inputs had {len(self._shapes)} different shapes: FLOPs and bytes are those of the "
-                                f"steps that were counted")
+                                "steps that were counted")
         if steps and self._ran:
             self._add_kernels(steps[-1])
 
     def _add_kernels(self, step: Step) -> None:
-        """Gives the work of the last step's kernels to their layers, in place of that of the modules that were
-        compiled."""
+        """Gives the work of the last step's kernels to their layers, in place of that of the compiled modules."""
         first = self._begins[step.cycles[0]]
         end = self._begins[step.cycles[-1] + 1] if step.cycles[-1] + 1 < len(self._begins) else len(self.keys)
         found: Dict[Key, Work] = {}
@@ -251,8 +248,7 @@ class Recorder:
             self._mark(self._compiled)
             self._compiled = None
 
-    # ------------------------------------------------------------------------------------------------ forward and
-    # backward
+    # -------------------------------------------------------------------------------------------- forward and backward
     def _marked(self, run: Callable[..., Any], layer: str, is_root: bool) -> Callable[..., Any]:
         """The forward pass of a module between its marks. It runs for every module of every step, so it looks up
         little; hooks of the module would take longer."""
@@ -310,8 +306,7 @@ class Recorder:
                 self._own(owner, (value if isinstance(value, dict) else vars(value)).values())
 
     def _node_hook(self, key: Key) -> Any:
-        """A tensor whose hook marks a node. A node takes hooks of a tensor as they are; its own would be made anew in
-        each step."""
+        """A tensor whose hook marks a node, which takes a tensor's hooks as they are; its own are made in each step."""
         from torch import zeros
 
         stamps, keys, stamp = self._stamps, self.keys, self.clock.stamp

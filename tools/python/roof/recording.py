@@ -99,9 +99,9 @@ def record(folder: Union[str, Path], model: Any, *, name: Optional[str] = None, 
 
     folder: a new results folder; name: the model's name [its class]; batch: inputs per step [the first extent of the
     first input]; precision: fp32, bf16, … [as the parameters or autocast say]; machine: the name of the machine [as
-    `roof doctor` says]; replace: whether an earlier recording in the folder is replaced, at the end of the block. Of
-    several ranks that run one script, rank N writes `folder-rankN`, and rank 0 `folder`; see Recording.folder. Raises
-    RuntimeError if no step was complete, and FileExistsError if the folder holds results that are not to be replaced.
+    `roof doctor` says]; replace: whether an earlier recording in the folder is replaced, at the end of the block.
+    Of several ranks that run one script, rank N writes `folder-rankN`, and rank 0 `folder`; see Recording.folder.
+    Raises RuntimeError if no step was complete, FileExistsError if the folder has results that are not to be replaced.
     """
     folder = results.require_free(results.of_rank(folder), replace)
     clock, device = clock_for(model)
@@ -252,10 +252,10 @@ def remarks_on(total: Work) -> List[str]:
     if total.attention:
         remarks.append(f"FLOPs of attention: {total.attention:,.0f} of all pairs of query and key, "
                        f"{total.attention - total.masked:,.0f} executed, {total.again:,.0f} of these for scores that "
-                       f"the backward pass computes again")
+                       "the backward pass computes again")
     if total.unread_mask:
         remarks.append(f"{total.unread_mask:,.0f} FLOPs of attention have a mask of values, which is not read: all "
-                       f"pairs count as executed")
+                       "pairs count as executed")
     if total.uncounted:
         remarks.append("not counted: " + ", ".join(sorted(total.uncounted)))
     return remarks

@@ -85,8 +85,7 @@ SHARE, KEPT = "roof_share", "roof_kept"
 
 
 def moved(tensors: Iterable[Any]) -> float:
-    """Bytes of the tensors; an expanded tensor has only the elements that are stored, a sparse one its nonzeros and
-    places."""
+    """Bytes of the tensors; an expanded one has only the elements that are stored, a sparse one nonzeros and places."""
     return float(sum(sum(part.numel() * part.element_size() for part in parts_of_sparse(tensor)) if is_sparse(tensor)
                      else stored(tensor) * tensor.element_size() * getattr(tensor, SHARE, 1) for tensor in tensors))
 
@@ -186,8 +185,7 @@ def max_pool_backward(_out: Any, gradient: Any, x: Any, *_rest: Any) -> Work:
 # ---------------------------------------------------------------------------------------------------- attention
 @lru_cache(maxsize=None)
 def pairs_kept(queries: int, keys: int, left: Optional[int], right: Optional[int], offset: int) -> int:
-    """Pairs of a query and a key. Query i sees the keys from i + offset - left to i + offset + right; None: all of that
-    side."""
+    """Pairs of query and key. Query i sees the keys from i + offset - left to i + offset + right; None: all there."""
     if left is None and right is None:
         return queries * keys
     return sum(max(0, min(keys, keys if right is None else i + offset + right + 1)
@@ -208,8 +206,7 @@ def attention(name: str, given: Dict[str, Any], out: Any) -> Work:
     if begins[0] is not None:
         each, lengths = q.shape[heads], list(zip(*((one[1:] - one[:-1]).tolist() for one in begins)))
     pairs = each * sum(a * b for a, b in lengths)
-    # Keys to the left and right that a query sees, and whether the last query sees the last key; else the first sees
-    # the first.
+    # Keys to the left and right that a query sees, and whether the last sees the last key; else the first the first.
     kind = given.get("custom_mask_type") or 0  # 1: from the first pair, 2: up to the last
     left, right = (None if side is None or side < 0 else int(side)
                    for side in (given.get("window_size_left"), given.get("window_size_right")))
@@ -235,8 +232,7 @@ def attention(name: str, given: Dict[str, Any], out: Any) -> Work:
 
 # ---------------------------------------------------------------------------------------------------- products
 def sparse_product(factors: Sequence[Any], result: Any) -> Optional[float]:
-    """FLOPs of a matrix product with a sparse factor or, of two dense ones, a sparse result. None: they depend on the
-    places."""
+    """FLOPs of a product with a sparse factor or, of two dense ones, a sparse result. None: they depend on places."""
     sparse = [factor for factor in factors if is_sparse(factor)]
     if not sparse:
         return 2.0 * parts_of_sparse(result)[0].numel() * factors[0].shape[-1]
@@ -252,8 +248,7 @@ PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "addmv": 1, "a
 
 
 def product_flops(name: str, left: Any, right: Any) -> float:
-    """FLOPs of one of PRODUCTS, without its bias: two for each number of the left factor and each column of the right
-    one."""
+    """FLOPs of one of PRODUCTS, without its bias: two for each number of the left and each column of the right one."""
     if name == "linear":
         return 2.0 * left.numel() * right.shape[0]
     if name != "matmul":  # columns that are divided among groups meet one group
@@ -373,9 +368,9 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
     if name not in MOVES:  # one FLOP per element; two where the operator also scales by a factor
         scales = kwargs.get("alpha", 1) != 1 or "addc" in name or "lerp" in name
         by_tanh = kwargs.get("approximate") == "tanh" or "tanh" in args
-        # of the first list
-        elements = (sum(tensor.numel() for tensor in tensors_in(args[0])) if name.startswith("_foreach")
-                    else max(map(stored, inputs + results), default=0))
+        elements = max(map(stored, inputs + results), default=0)
+        if name.startswith("_foreach"):  # of the first list
+            elements = sum(tensor.numel() for tensor in tensors_in(args[0]))
         flops = (2.0 if scales else of_element(name.rstrip("_"), by_tanh)) * elements
     return elementwise(flops, moved(inputs) + moved(results))
 

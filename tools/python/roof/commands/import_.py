@@ -49,8 +49,7 @@ def rename_device(imported: Imported, device: str) -> None:
 
 
 def default_folder(machine: str, file: Path) -> Path:
-    """In the results as the program finds them: ROOF_RESULTS, or the folder `results` here, or one in the user's
-    data."""
+    """In the results as the program finds them: ROOF_RESULTS, the folder `results` here, or one in the user's data."""
     data = Path(os.environ.get("XDG_DATA_HOME", ""))
     place = Path(os.environ.get("ROOF_RESULTS") or "results")
     if not os.environ.get("ROOF_RESULTS") and not place.is_dir():

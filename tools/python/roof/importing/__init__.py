@@ -1,10 +1,9 @@
-"""Readers of other tools' files, for `roof import`. Each format is a module of this folder, named in `files.READERS`,
-with
+"""Readers of other tools' files, for `roof import`. Each format is a module of this folder, named in `files.READERS`:
 
-    def reads(head: bytes) -> bool                 whether the file is of this format, by its first bytes
+    def reads(head: str) -> bool                   whether the file is of this format, by its first characters
     def read(source: Source) -> Imported           the whole file; raises InputError with line, byte or table
 
-`head` holds the first 64 KiB (all of a shorter file): not compressed, in UTF-8, without a byte-order mark. `Source`
+`head` holds the first 65,536 characters (all of a shorter file): not compressed, without a byte-order mark. `Source`
 (files.py) gives the whole in the same way: `source.text()`, or `source.stream()` for files of any size. `source.name`
 stands in messages, and `source.row` is the name of the row in the results. The frame writes the results folder, prints
 the summary and answers the command line.
@@ -69,8 +68,7 @@ Kernel, Call, Copy, Memory, Wait, Range, Counter = RECORDS
 
 @dataclass
 class Layer:
-    """A part of a step in one phase (forward, backward, update): a line of layers.csv. `times`: seconds in each
-    step."""
+    """A part of a step in a phase (forward, backward, update): a line of layers.csv. `times`: seconds in each step."""
 
     name: str
     kind: str

@@ -70,8 +70,7 @@ class Source:
                 self.head = self.read(stream, HEAD)
 
     def stream(self) -> TextIO:
-        """The text, not compressed and without a byte-order mark. What is no text of its encoding becomes U+FFFD. To be
-        read by `read`."""
+        """The text, not compressed, without a byte-order mark, for `read`. What its encoding lacks becomes U+FFFD."""
         file: Any = gzip.open(self.path) if self.raw.startswith(b"\x1f\x8b") else open(self.path, "rb")
         first = self.read(file, 4)
         file.seek(0)

@@ -91,7 +91,7 @@ def tables_in(source: Source) -> List[Table]:
         found.update({own[at][0]: Table(source.name, own[at:end]) for at, end in zip(starts, [*starts[1:], len(own)])})
     if headings - found.keys():
         raise InputError(f"{source.name}: line {min(headings - found.keys())}: the table has no line of dashes below "
-                         f"its heading")
+                         "its heading")
     return [table for _, table in sorted(found.items())]
 
 

@@ -18,8 +18,7 @@ from roof.work import Work
 
 FARTHEST = 4 * 10**18  #: nanoseconds
 MODULE = "nn.Module: "
-#: What the events of a category are. "old": in 2021, operators and ranges; "": what repeats others, or says nothing
-#: about devices and operators.
+#: What the events of a category are. "old": in 2021, operators and ranges; "": nothing, or what repeats others.
 KINDS = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "copy", "Memcpy": "copy", "gpu_memset": "fill",
          "Memset": "fill", "cuda_profiler_range": "counters", "python_function": "module", "user_annotation": "range",
          "cpu_op": "operator", "Operator": "old", "fwdbwd": "flow", "Runtime": "call",
@@ -223,7 +222,7 @@ def read(source: Source) -> Imported:
             if any(s.kind == "operator" for spans in threads.values() for s in spans)]
     if not keys:
         raise InputError(f"{source.name}: none of its {trace.events} events is an operator, a kernel, a copy or a call "
-                         f"of a device's library")
+                         "of a device's library")
     for key in keys:
         found.rows.append(Row("cpu", {"model": f"{source.row} process {key}" if len(keys) > 1 else source.row}))
         processor_row(found.rows[-1], trace.operators(key), trace.processes[key].steps(), found)
@@ -247,7 +246,7 @@ def add_devices(source: Source, trace: Trace, document: Document, found: Importe
     for key, process in processes.items():
         if process.calls and with_device and key not in with_device:
             found.remarks.append(f"left out: {how_many(len(process.calls), 'call')} of process {key}, which started "
-                                 f"nothing on a device")
+                                 "nothing on a device")
     for _, device in rows:
         found.models.setdefault(device, VENDORS.get(trace.vendor, ""))
     timed(found, rows.values())
@@ -272,7 +271,7 @@ def add_counted(row: Row, found: Imported) -> None:
     work = counted.count_work(sums)
     if any(one.kind == "step" for one in row.of(Range)):
         found.remarks.append(f"{sum(work.flops.values()):.0f} FLOPs were counted on {row.device} in the whole "
-                             f"recording, not by steps")
+                             "recording, not by steps")
     else:
         counted.set_work(row, work, found)
         row.known = "counter"

@@ -62,7 +62,7 @@ def tables_in(source: Source) -> Dict[str, Dict[Tuple[int, str], List[Table]]]:
     first = HEADER.search(text)
     if not first:
         raise InputError(f"{name}: these are likwid-perfctr's tables for people; `likwid-perfctr -o FILE.csv …` writes "
-                         f"a file that can be read")
+                         "a file that can be read")
     rows = list(source.table(text, first[1]))
     found: Dict[str, Dict[Tuple[int, str], List[Table]]] = defaultdict(lambda: defaultdict(list))
     of_struct = ""
@@ -132,7 +132,7 @@ def work_of(tables: List[Table], group: str) -> CountedWork:
         if match and (amount := sum(volume(table, name) or 0.0 for table in tables)):
             work.missing.append(f"bytes at DRAM: {si(amount, 'B')} went over the channels {shown(match[1])}, which are "
                                 f"a part of the processor's; {shown(group)} has no others, so measure the group of the "
-                                f"rest as well (MEM1 and MEM2)")
+                                "rest as well (MEM1 and MEM2)")
     if not work.flops and not any(one.startswith("FLOPs") for one in work.missing):
         work.missing.append("FLOPs: measure the group FLOPS_SP, FLOPS_DP or MEM_SP")
     return work
@@ -156,7 +156,7 @@ def read(source: Source) -> Imported:
             add_processor(imported, name, seconds, work_of(tables, group), metrics, before)
             if len(tables) > 1:
                 imported.remarks.append(f"{shown(name)}: {len(tables)} tables, as of ranks that ran together: FLOPs "
-                                        f"and bytes are their sums, the time is the longest.")
+                                        "and bytes are their sums, the time is the longest.")
     if not imported.rows:
         raise InputError(f"{source.name}: it holds no table of metrics by hardware thread")
     imported.remarks.append("Values in counters.csv are sums over the hardware threads.")

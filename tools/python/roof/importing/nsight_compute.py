@@ -102,7 +102,7 @@ class Tables:
                 continue
             if len(line) not in (width, short):
                 raise InputError(f"{where}: {len(line)} cells, not {width}; with --log-file FILE ncu's lines are apart "
-                                 f"from the program's")
+                                 "from the program's")
             cells = dict(zip(columns, line))
             if self.raw and units is None:
                 units = cells

@@ -42,8 +42,7 @@ def is_time(start: Any, end: Any) -> bool:
 
 
 class Export:
-    """An export; a record is a dictionary by its columns. A thread's number has that of its process above the lowest 24
-    bits."""
+    """An export; a record is a dictionary by columns. A thread's number has that of its process above 24 bits."""
 
     def __init__(self, source: Source, base: sqlite3.Connection) -> None:
         self.name, self.base, self.largest = source.name, base, source.path.stat().st_size
@@ -93,8 +92,7 @@ class Export:
         return self.strings.get(place, "")
 
     def timed(self, table: str, required: str, columns: str) -> Iterator[Dict[str, Any]]:
-        """Records with their start and duration: None and 0 where CUPTI could not collect the times. Those whose times
-        are none are left out."""
+        """Records with start and duration: None and 0 where CUPTI has no times. Wrong ones are left out."""
         for one in self.select(CUPTI + table, f"start end {required}", columns):
             if one["start"] == 0 and one["end"] == 0:
                 one["start"], one["duration"] = None, 0
@@ -183,7 +181,7 @@ def read(source: Source) -> Imported:
 def imported(source: Source, export: Export) -> Imported:
     if not any(process.calls or process.device for process in export.processes.values()):
         raise InputError(f"{source.name}: it holds no kernels, no copies and no CUDA calls; record with "
-                         f"--trace=cuda,nvtx")
+                         "--trace=cuda,nvtx")
     models = {gpu(one["id"]): str(one["name"]) for one in export.select("TARGET_INFO_GPU", "id name")}
     found = Imported("Nsight Systems, SQLite export", models=models)
     processes = {key: process for key, process in export.processes.items() if process.device} or export.processes

@@ -81,7 +81,7 @@ class Events:
             is_text = line.startswith(FOR_PEOPLE)
             what = "the text of `perf stat` for people" if is_text else "not a line of `perf stat -j` or `-x`"
             raise InputError(f"{where}: this is {what}; `perf stat -j -o FILE -e duration_time,… PROGRAM` writes a "
-                             f"file that can be read")
+                             "file that can be read")
         if "interval" in of:
             raise InputError(f"{where}: it was made with -I (intervals), but a row is one run: leave -I out")
         event, text, unit_text, share = ("" if of.get(key) is None else str(of[key])
@@ -164,7 +164,7 @@ def count_bytes(events: Events, work: CountedWork) -> None:
             work.moved = sum(sum(parts.values()) for parts in known)
             return
         missing.append(f"bytes at DRAM: only one {'of two sub-channels or controllers' if known else 'direction'} was "
-                       f"counted")
+                       "counted")
     add_once(work.missing, missing)
 
 

@@ -18,8 +18,7 @@ PHASES = {word: phase for phase, words in {
     "forward": "forward distributeddataparallel fwd loss criterion", "backward": "backward bwd autograd",
     "update": "optimizer optimiser update opt", "data": "data dataloader load enumerate",
     "synchronise": "allreduce nccl synchronise"}.items() for word in words.split()}
-#: A step has a number, or nothing but its word: "step 12", "ProfilerStep#3", "iteration", "step[DECODE bs=1]"; not
-#: "batch_norm".
+#: A step has a number, or nothing but its word: "step 12", "ProfilerStep#3", "step[DECODE bs=1]"; not "batch_norm".
 STEP = re.compile(r"(profilerstep|steps?|iteration|iter|batch)"
                   r"([\s#:=_./(\[-]*\d+([\s/:of]+\d+)?\s*[)\]]?|\s*\[.*\])?\s*", re.IGNORECASE)
 MEMORIES = {"pageable": "pageable", "pinned": "pinned", "device": "device", "managed": "managed", "array": "device",

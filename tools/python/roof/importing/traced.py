@@ -71,8 +71,7 @@ def is_known(name: str) -> bool:
 
 
 def arguments(dims: Sequence[Any], size: float, values: Sequence[Any]) -> List[Any]:
-    """Shapes, lists of them, and values: "[2, 2]", "True", "3"; None for another text. Raises ValueError for an extent
-    that is none."""
+    """Shapes, lists of them, and values: "[2, 2]", "True"; None for another text. Raises ValueError for no extent."""
     def shape(extents: Any) -> Shape:
         if not isinstance(extents, list) or any(not isinstance(one, int) or not 0 <= one <= LARGEST for one in extents):
             raise ValueError
@@ -165,8 +164,7 @@ def counted(name: str, given: List[Any], has_values: bool) -> Optional[Work]:
 
 
 def work_of(name: str, dims: Sequence[Any], types: Sequence[Any], values: Sequence[Any]) -> Optional[Traced]:
-    """The work of an operator "aten::mm" by the extents, types and values of its inputs. None if it has no formula, or
-    they do not tell."""
+    """The work of "aten::mm" by the extents, types and values of its inputs. None without formula, or if none tells."""
     if not has_formula(name):
         return None
     own, (precision, size) = short(name), TYPES.get(str(types[0]).replace("c10::", "") if types else "", ("", 4))

@@ -180,8 +180,7 @@ def trained(constants: Iterable[Value]) -> List[Value]:
 
 def count(into: Operator, operation: str, given: Given, data: Sequence[Optional[Value]],
           results: Sequence[Value]) -> None:
-    """Sets the work. data: the inputs by COUNTED_INPUTS. Raises Unknown where FLOPs follow from an extent that is not
-    known."""
+    """Sets the work. data: the inputs by COUNTED_INPUTS. Raises Unknown where FLOPs follow from an unknown extent."""
     is_product = into.is_product = operation in PRODUCTS
     present = [one for one in data if one is not None and (one.is_data or is_product and one.is_constant)]
     xs, constants = [one for one in present if not one.is_constant], [one for one in present if one.is_constant]
