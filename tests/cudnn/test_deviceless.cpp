@@ -32,11 +32,11 @@ Descriptor device(const std::string& name)
 
 /// The engines that support the device, with their plans. Of those that need a compilation at run time (a good part of a
 /// second each) only the first few are planned.
-std::vector<Candidate> candidates(const std::vector<Engine>& engines, const Descriptor& device)
+std::vector<PlannedEngine> candidates(const std::vector<Engine>& engines, const Descriptor& device)
 {
     constexpr int most_compiled = 6;
     int compiled = 0;
-    std::vector<Candidate> found;
+    std::vector<PlannedEngine> found;
     for (const Engine& engine : engines) {
         if (engine.notes.compiled_at_run_time && ++compiled > most_compiled) continue;
         if (const auto one = planned(engine, device)) found.push_back(*one);
@@ -103,7 +103,7 @@ class Planner {
     Choice first(ConvolutionPass shape)
     {
         INFO(name(shape.pass) << " " << text(shape));
-        std::vector<Candidate> found = candidates(allowed_engines(shape, settings_, device_), device_);
+        std::vector<PlannedEngine> found = candidates(allowed_engines(shape, settings_, device_), device_);
         const bool wants_more = !is_bare(shape);
         const bool is_fused = !found.empty();
         if (wants_more) ++(is_fused ? fused_ : refused_fusions_);
@@ -112,7 +112,7 @@ class Planner {
             found = candidates(allowed_engines(shape, settings_, device_), device_);
         }
         REQUIRE_FALSE(found.empty());
-        for (const Candidate& one : found) {
+        for (const PlannedEngine& one : found) {
             CHECK(one.engine.name.starts_with("engine "));
             CHECK(one.plan.workspace >= 0);
             CHECK(is_allowed(one.engine.notes, settings_));

@@ -4,8 +4,6 @@
 #include "ert/gpu/kernels/access.hpp"
 #include "ert/gpu/kernels/chase.hpp"
 #include "ert/gpu/kernels/idle.hpp"
-#include "ert/gpu/kernels/l2_lines.hpp"
-#include "ert/gpu/kernels/partition.hpp"
 #include "ert/gpu/kernels/shared.hpp"
 #include "ert/gpu/kernels/tcgen05.hpp"
 #include "ert/gpu/probes/chain_reference.hpp"
@@ -16,7 +14,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 #include <utility>
 
 using namespace roof;
@@ -255,112 +252,6 @@ TEST_CASE("a chase ends at the line that its stride gives, and reads the card's 
             readings.check();
         });
     }
-}
-
-TEST_CASE("lines of the L2 are timed by one block of each multiprocessor, and lists of them are read whole",
-          "[kernels]")
-{
-    const int multiprocessors = emulated::machine().device(0).card.multiprocessors;
-    constexpr int blocks = 8;
-    std::vector<std::byte> pool(l2_lines * l2_stride);
-    const Array<std::byte> lines(pool);
-    // Of the line so many lines farther, or of itself.
-    const auto write_addresses = [&](std::size_t count, std::size_t stride, std::size_t step = 0) {
-        for (std::size_t i = 0; i < count; ++i) {
-            const auto address = reinterpret_cast<std::uintptr_t>(lines.data() + (i + step) % count * stride);
-            std::memcpy(pool.data() + i * stride, &address, sizeof(address));
-        }
-        REQUIRE(cudaMemcpy(lines.data(), pool.data(), pool.size(), cudaMemcpyHostToDevice) == cudaSuccess);
-    };
-    const Array<unsigned> last(static_cast<std::size_t>(multiprocessors));
-
-    write_addresses(l2_lines, l2_stride);
-    // The least times of several rounds: the launch takes as long as all rounds of a thread.
-    const auto check_cycles = [&](const Array<std::uint32_t>& cycles, int threads, const auto& enqueue) {
-        const emulated::DeviceState& device = emulated::machine().device(0);
-        const double begin = device.seconds;
-        enqueue();
-        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-        const double whole = (device.seconds - begin) * device.card.clock_hz;
-        double sum = 0;
-        for (const std::uint32_t one : cycles.values()) {
-            REQUIRE(one > 0);
-            sum += one;
-        }
-        CHECK(whole >= l2_rounds * sum / threads);
-    };
-    const Array<std::uint32_t> cycles(l2_lines);
-    check_cycles(cycles, 1, [&] {
-        enqueue_distances({{1, last.data() + 1, 1}, lines.data(), cycles.data(), blocks, 0}, nullptr);
-    });
-    CHECK(last.values()[1] == 1);
-
-    // Whoever comes second leaves the work to the first.
-    const Array<std::uint32_t> untouched(l2_lines);
-    enqueue_distances({{1, last.data() + 1, 1}, lines.data(), untouched.data(), blocks, 0}, nullptr);
-    CHECK(untouched.values() == std::vector<std::uint32_t>(l2_lines));
-    enqueue_distances({{7, last.data() + 1, 2}, lines.data(), untouched.data(), blocks, 0}, nullptr);
-    CHECK(untouched.values() == std::vector<std::uint32_t>(l2_lines));
-    CHECK(last.values()[1] == 1);
-    const Array<const std::byte*> place(std::vector<const std::byte*>{lines.data()});
-    write_addresses(l2_lines, l2_stride, 3);
-    const Array<unsigned> last_leader(1);
-    for (unsigned number = 1; number <= 2; ++number) {
-        const Readings readings;
-        enqueue_l2_chase({{readings.first(), last_leader.data(), number}, place.data(), readings.data(), blocks, 3},
-                         nullptr);
-        CHECK(place.values()[0] == lines.data() + number * 3 * l2_loads * 3 % l2_lines * l2_stride);
-        readings.check();
-    }
-
-    write_addresses(pool_lines, pool_line);
-    const Array<std::uint32_t> pool_cycles(static_cast<std::size_t>(multiprocessors) * pool_lines);
-    check_cycles(pool_cycles, multiprocessors, [&] {
-        enqueue_pool_distances(
-            {last.data(), 2, lines.data(), pool_cycles.data(), static_cast<unsigned>(multiprocessors), blocks, 0},
-            nullptr);
-    });
-
-    for (std::size_t i = 0; i < pool.size(); i += 4) {
-        const auto word = static_cast<std::uint32_t>(i) * 2654435761U;
-        std::memcpy(pool.data() + i, &word, sizeof(word));
-    }
-    REQUIRE(cudaMemcpy(lines.data(), pool.data(), pool.size(), cudaMemcpyHostToDevice) == cudaSuccess);
-    std::vector<std::uint32_t> list(2 * partition_lines);
-    std::iota(list.begin(), list.end(), 0U);
-    const Array<std::uint32_t> lists(list);
-    for (const bool is_far : {false, true}) {
-        for (const int side : {0, 1, 0, 1}) {
-            const Array<std::uint32_t> sums(2 * partition_threads);
-            const Array<int> block_sides(2);
-            const Readings partition_readings;
-            // The side of the first multiprocessor is known, that of the second one is not.
-            const unsigned known = partition_readings.first() + 1;
-            std::vector<int> each(known, 1 - side);
-            each.back() = side;
-            const Array<int> sides(each);
-            constexpr int passes = 2;
-            enqueue_partition({lines.data(), lists.data(), sides.data(), known, is_far, false, sums.data(),
-                               block_sides.data(), partition_readings.data(), 2, passes},
-                              nullptr);
-            partition_readings.check();
-            const auto found = sums.values();
-            const auto ran_on = block_sides.values();
-            CHECK(std::set<int>(ran_on.begin(), ran_on.end()) == std::set<int>{-1, side});
-            for (std::size_t block = 0; block < 2; ++block) {
-                const bool is_second_list = ran_on[block] >= 0 && (side == 1) != is_far;
-                std::uint32_t expected = 0;
-                for (std::size_t i = 0; i < std::size_t{partition_lines} * partition_line; i += 4) {
-                    std::uint32_t word = 0;
-                    std::memcpy(&word, pool.data() + (is_second_list ? partition_lines * partition_line : 0) + i, 4);
-                    expected += word;
-                }
-                const auto first = found.begin() + static_cast<long>(block) * partition_threads;
-                CHECK(std::accumulate(first, first + partition_threads, 0U) == passes * expected);
-            }
-        }
-    }
-    CHECK(emulated::fault_of_pending_work().empty());
 }
 
 TEST_CASE("the empty kernel runs", "[kernels]")

@@ -4,7 +4,6 @@
 #include "ert/base/formats.hpp"
 #include "ert/gpu/kernels/access.hpp"
 #include "ert/gpu/kernels/bulk.hpp"
-#include "ert/gpu/kernels/partition.hpp"
 #include "ert/gpu/kernels/shared.hpp"
 #include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/chain_reference.hpp"
@@ -163,38 +162,4 @@ TEST_CASE("a load for a cluster brings its chunk to each of the blocks", "[kerne
     }
     card.multiprocessors = multiprocessors;
     emulated::machine().device(0).caches = emulated::Caches(card);
-}
-
-TEST_CASE("blocks apart load lines of their own, again and again", "[kernels]")
-{
-    std::vector<std::uint32_t> pool(2 * partition_lines * partition_line / 4);
-    std::iota(pool.begin(), pool.end(), 7U);
-    const Array<std::byte> lines([&] {
-        std::vector<std::byte> bytes(4 * pool.size());
-        std::memcpy(bytes.data(), pool.data(), bytes.size());
-        return bytes;
-    }());
-    std::vector<std::uint32_t> list(2 * partition_lines);
-    std::iota(list.begin(), list.end(), 0U);
-    const Array<std::uint32_t> lists(list);
-    const Array<int> sides(std::vector<int>{0, 1});
-    for (const bool is_far : {false, true}) {
-        const Array<std::uint32_t> sums(2 * partition_threads);
-        const Array<int> block_sides(2);
-        const Readings readings(0);
-        enqueue_partition({lines.data(), lists.data(), sides.data(), 2, is_far, true, sums.data(), block_sides.data(),
-                           readings.data(), 2, 1},
-                          nullptr);
-        readings.check();
-        const auto found = sums.values();
-        const auto ran_on = block_sides.values();
-        for (std::size_t block = 0; block < 2; ++block) {
-            // The first block has the first 64 lines of its list, the second one the next 64, each 32 times in a pass.
-            const std::size_t side = (ran_on[block] == 0) == is_far ? 1 : 0;
-            const auto first = pool.begin() + static_cast<long>((side * partition_lines + block * 64) * 32);
-            const auto begin = found.begin() + static_cast<long>(block) * partition_threads;
-            CHECK(std::accumulate(begin, begin + partition_threads, 0U) ==
-                  32 * std::accumulate(first, first + 64 * 32, 0U));
-        }
-    }
 }

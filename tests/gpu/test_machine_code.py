@@ -214,30 +214,6 @@ class Memory(unittest.TestCase):
             with self.subTest(kernel):
                 self.assertEqual(16 + 1, kernel.counts["LDG.64"], "16 of the loop, one of the position")
 
-        for kernel in found("l2_chase_kernel"):
-            with self.subTest(kernel):
-                self.assertEqual(1 + 16, kernel.counts["ATOMG"], "one to take the seat, 16 of the loop")
-
-    def test_lines_of_the_l2_are_accessed_one_after_the_other_between_two_readings_of_the_clock(self):
-        for function in ("distance_kernel", "pool_kernel"):
-            kernels = found(function)
-            self.assertEqual(BUILT, capabilities(kernels))
-            for kernel in kernels:
-                with self.subTest(kernel):
-                    clocks = {"CS2R": "clock", "S2R": "clock", "S2UR": "clock"}
-                    seen = [clocks.get(name, name) for name in kernel.instructions if name == "ATOMG" or name in clocks]
-                    self.assertEqual(["ATOMG", "clock", *["ATOMG"] * 16, "clock"], seen[-19:])
-                    self.assertEqual(1 + 1 + 16, kernel.counts["ATOMG"], "one takes the seat, one is before those timed")
-
-    def test_lines_of_a_side_are_loaded_16_bytes_at_a_time_by_a_list_in_shared_memory(self):
-        kernels = found("partition_kernel")
-        self.assertEqual(BUILT, capabilities(kernels))
-        for kernel in kernels:
-            with self.subTest(kernel):
-                self.assertEqual(4, kernel.counts["LDG.128"])
-                self.assertEqual(4, kernel.counts["LDS.32"])
-                self.assertEqual(2, kernel.counts["LDG.32"], "the side, and the list")
-
 
 class Curve(unittest.TestCase):
     def test_each_kernel_has_the_multiply_adds_and_loads_of_its_intensity(self):

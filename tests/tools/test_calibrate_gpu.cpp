@@ -95,11 +95,6 @@ fakes::FakeSubject::Script latency_script(const Point& point)
     return script_of({}, Bytes{64 * gpu_launch_seconds / seconds});
 }
 
-fakes::FakeSubject::Script partition_script(const Point& point)
-{
-    return script_of({}, Bytes{(point.text("path") == "l2_near" ? 8e12 : 5e12) * gpu_launch_seconds});
-}
-
 /// Larger messages are faster; one rank alone is faster than any link.
 fakes::FakeSubject::Script allreduce_script(const Point& point)
 {
@@ -141,9 +136,6 @@ BenchRegistry gpu_registry(const fakes::ManualClock& clock)
     add("access", Role::bandwidth, {accesses, words("path", "words")}, memory_script);
     add("shared", Role::bandwidth, {operation, words("path", "shared")}, memory_script);
     add("latency", Role::latency, {Axis{"isa", "anything", {"cuda", "cg"}, {}}, set}, latency_script);
-    add("distance", Role::latency, {Axis{"path", "anything", {"l2_near", "l2_far"}, {}}}, latency_script);
-    add("partition", Role::bandwidth, {operation, Axis{"path", "anything", {"l2_near", "l2_far"}, {}}},
-        partition_script);
     add("launch", Role::latency, {words("path", "launch")}, latency_script);
     add("link", Role::bandwidth, {operation, words("pages", "pinned"), words("path", "host"), set}, memory_script);
     add("peer", Role::bandwidth, {operation, words("path", "peer")}, memory_script);
@@ -228,11 +220,6 @@ TEST_CASE("each transfer path has its own ceiling")
     const json all = json::parse(calibrate_gpu(bench, {"--json"}).out).at("ceilings");
     CHECK(ceiling(all, "bandwidth", "shared", "load").at("condition") == "shared");
     CHECK(ceiling(all, "bandwidth", "host", "load").at("condition") == "pinned pages, host");
-    CHECK(ceiling(all, "latency", "l2_far", "distance").at("condition") == "l2_far");
-    // The plan leaves out `partition`: on an H100 its rate exceeded what the L2 delivers.
-    CHECK(std::ranges::none_of(all, [](const json& c) {
-        return c.at("kind") == "bandwidth" && (c.at("level") == "l2_near" || c.at("level") == "l2_far");
-    }));
     CHECK(ceiling(all, "latency", "launch", "launch").at("median").get<double>() == Approx(1 / 2e-6));
 }
 

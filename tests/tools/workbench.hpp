@@ -24,7 +24,7 @@ inline BenchRegistry registry_without_gpu(const fakes::ManualClock& clock)
 {
     BenchRegistry registry = fakes::fake_registry(clock);
     registry.add(AbsentPart{"gpu", "this build has no GPU part", "",
-                            "access allreduce distance ert latency launch link matmul partition peer shared"});
+                            "access allreduce ert latency launch link matmul peer shared"});
     return registry;
 }
 

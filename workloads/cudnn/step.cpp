@@ -124,7 +124,7 @@ void Step::run_watched(const Trace& trace)
 }
 
 /// As a graph, unless the options have none.
-void Step::run(std::optional<StepGraph>& graph, const std::function<void()>& work)
+void Step::run(std::optional<gpu::Graph>& graph, const std::function<void()>& work)
 {
     if (options_.graph && !graph) graph.emplace(stream_.get(), work);
     if (graph)

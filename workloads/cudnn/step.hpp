@@ -4,12 +4,12 @@
 
 #include "ert/gpu/clock_watch.hpp"
 #include "ert/gpu/device.hpp"
+#include "ert/gpu/graph.hpp"
 #include "ert/gpu/near_processors.hpp"
 #include "ert/gpu/nvml.hpp"
 #include "workloads/cudnn/device_program.hpp"
 #include "workloads/cudnn/input.hpp"
 #include "workloads/cudnn/ranks.hpp"
-#include "workloads/cudnn/step_graph.hpp"
 #include "workloads/engine/step.hpp"
 
 #include <cstdint>
@@ -59,7 +59,7 @@ class Step : public engine::Step {
 
     bool prepare_graph(const Trace& trace);
     void run_watched(const Trace& trace);
-    void run(std::optional<StepGraph>& graph, const std::function<void()>& work);
+    void run(std::optional<gpu::Graph>& graph, const std::function<void()>& work);
     /// The stages before `end`; `between`, which may be null, records an event before each and after all.
     void enqueue(const Trace& trace, const std::vector<gpu::Event>* between = nullptr, std::size_t end = SIZE_MAX);
     Communication wait() const;
@@ -80,9 +80,9 @@ class Step : public engine::Step {
     std::size_t first_update_;
     std::vector<gpu::Event> between_;  ///< number of stages + 1
     gpu::Event update_begin_;          ///< after the wait for other ranks, which belongs to no part
-    std::optional<StepGraph> step_graph_;
-    std::optional<StepGraph> watched_graph_;
-    std::map<Phase, std::optional<StepGraph>> graphs_to_;  ///< for differentiate()
+    std::optional<gpu::Graph> step_graph_;
+    std::optional<gpu::Graph> watched_graph_;
+    std::map<Phase, std::optional<gpu::Graph>> graphs_to_;  ///< for differentiate()
     std::vector<Seconds> part_seconds_;
     gpu::HostBuffer state_;
     nvmlDevice_st* watched_device_ = nullptr;

@@ -54,26 +54,26 @@ const Operation& operation_of(const Point& point)
     return row_in(operations, "operation", point.text("operation"));
 }
 
-struct Candidate {
+struct AccessChoice {
     int blocks = 1;
     int threads = most_access_threads;
 };
 
-std::vector<Candidate> candidates_for(const Operation& operation, int multiprocessors)
+std::vector<AccessChoice> candidates_for(const Operation& operation, int multiprocessors)
 {
     constexpr int lanes = 32;
     if (operation.warps > 0) return {{multiprocessors, operation.warps * lanes}};
     if (operation.alone) return {{1, most_access_threads}, {1, most_access_threads / 2}};
-    std::vector<Candidate> all;
+    std::vector<AccessChoice> all;
     for (const int threads : {most_access_threads / 2, most_access_threads})
         all.push_back({resident_access_blocks(operation.kind, threads) * multiprocessors, threads});
     return all;
 }
 
-std::size_t most_threads(const std::vector<Candidate>& candidates)
+std::size_t most_threads(const std::vector<AccessChoice>& candidates)
 {
     int most = 0;
-    for (const Candidate& one : candidates) most = std::max(most, one.blocks * one.threads);
+    for (const AccessChoice& one : candidates) most = std::max(most, one.blocks * one.threads);
     return static_cast<std::size_t>(most);
 }
 
@@ -95,7 +95,7 @@ class AccessSubject final : public TunedSubject {
     {
         fill();
         std::vector<Variant> variants;
-        for (const Candidate& candidate : candidates_) {
+        for (const AccessChoice& candidate : candidates_) {
             variants.push_back(
                 {std::to_string(candidate.blocks) + " blocks of " + std::to_string(candidate.threads) + " threads",
                  work_of_bytes(static_cast<double>(words_.bytes())),
@@ -134,14 +134,14 @@ class AccessSubject final : public TunedSubject {
 
     void check_sums(std::uint32_t passes) const
     {
-        const Candidate& chosen = candidates_[chosen_];
+        const AccessChoice& chosen = candidates_[chosen_];
         const auto threads = static_cast<std::size_t>(chosen.blocks) * static_cast<std::size_t>(chosen.threads);
         const std::vector<std::uint32_t> sums = sums_.read(0, threads);
         if (std::accumulate(sums.begin(), sums.end(), 0U) != sum_of_accesses(operation_.kind, count_, passes))
             throw Error("the sum of the words that were loaded or returned is not the host's");
     }
 
-    void enqueue(const Candidate& candidate, long long passes) const
+    void enqueue(const AccessChoice& candidate, long long passes) const
     {
         enqueue_access(operation_.kind,
                        {.words = words_.data(),
@@ -157,7 +157,7 @@ class AccessSubject final : public TunedSubject {
 
     Operation operation_;
     std::size_t count_;
-    std::vector<Candidate> candidates_;
+    std::vector<AccessChoice> candidates_;
     Buffer<std::uint32_t> words_;
     Buffer<std::uint32_t> sums_;
     std::size_t chosen_ = 0;  ///< of candidates_

@@ -37,7 +37,7 @@ StreamOperation operation_of(const Point& point)
 }
 
 /// A kernel and its blocks.
-struct Candidate {
+struct StreamChoice {
     std::string name;
     bool is_bulk = false;
     StreamKernel kernel;
@@ -54,9 +54,9 @@ struct Candidate {
 };
 
 /// `readers`: multiprocessors of a cluster that get what one load brings.
-std::vector<Candidate> bulk_candidates(StreamOperation operation, int multiprocessors, int readers)
+std::vector<StreamChoice> bulk_candidates(StreamOperation operation, int multiprocessors, int readers)
 {
-    std::vector<Candidate> candidates;
+    std::vector<StreamChoice> candidates;
     const int most = resident_bulk_blocks(operation);
     const int fitting = readers > 1 ? resident_multicast_clusters(readers) * readers : most * multiprocessors;
     if (fitting == 0) throw Unsupported("no cluster of " + std::to_string(readers) + " blocks fits this GPU");
@@ -90,9 +90,9 @@ Transfer transfer_of(const Point& point)
 }
 
 /// As many threads as fit, each at its own pace.
-std::vector<Candidate> free_candidates(const Transfer& transfer, int multiprocessors)
+std::vector<StreamChoice> free_candidates(const Transfer& transfer, int multiprocessors)
 {
-    std::vector<Candidate> candidates;
+    std::vector<StreamChoice> candidates;
     for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
         for (const int threads : stream_block_sizes) {
             const StreamKernel kernel{transfer.operation, layout, threads, transfer.past_l1};
@@ -107,11 +107,11 @@ std::vector<Candidate> free_candidates(const Transfer& transfer, int multiproces
 
 /// One block for each multiprocessor, whose threads begin each pass together. `readers`: so many in a row load the same stretch; 0: each has
 /// its own, or all load the whole set together.
-std::vector<Candidate> stepped_candidates(const Transfer& transfer, int multiprocessors, int readers)
+std::vector<StreamChoice> stepped_candidates(const Transfer& transfer, int multiprocessors, int readers)
 {
     constexpr int threads = stream_block_sizes.back();
     const int each = std::max(1, readers);
-    std::vector<Candidate> candidates;
+    std::vector<StreamChoice> candidates;
     for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
         if (readers > 0 && layout == StreamLayout::together) continue;
         const StreamKernel kernel{transfer.operation, layout, threads, transfer.past_l1};
@@ -131,10 +131,10 @@ int readers_of(const Point& point, int multiprocessors)
 }
 
 /// A block for each tile. Each pass begins when the last one is nearly over, so this is for sets in device memory.
-std::vector<Candidate> tile_candidates(const Transfer& transfer, std::size_t working_set)
+std::vector<StreamChoice> tile_candidates(const Transfer& transfer, std::size_t working_set)
 {
     const std::size_t vectors = vectors_of_each(transfer.operation, working_set);
-    std::vector<Candidate> candidates;
+    std::vector<StreamChoice> candidates;
     for (const int unroll : tile_unrolls) {
         for (const int threads : stream_block_sizes) {
             const StreamKernel kernel{.operation = transfer.operation, .threads = threads, .tile_unroll = unroll};
@@ -156,7 +156,7 @@ bool would_run_ahead(std::size_t working_set, Bytes capacity)
     return bytes > capacity.value && bytes <= well_beyond * capacity.value;
 }
 
-std::vector<Candidate> candidates_for(const GpuPoint& at)
+std::vector<StreamChoice> candidates_for(const GpuPoint& at)
 {
     const Transfer transfer = transfer_of(at.point);
     const int multiprocessors = attribute(at.id, cudaDevAttrMultiProcessorCount);
@@ -166,17 +166,17 @@ std::vector<Candidate> candidates_for(const GpuPoint& at)
     const auto working_set = static_cast<std::size_t>(at.point.integer("working_set"));
     if (readers > 0 || would_run_ahead(working_set, first_cache))
         return stepped_candidates(transfer, multiprocessors, readers);
-    std::vector<Candidate> candidates = free_candidates(transfer, multiprocessors);
+    std::vector<StreamChoice> candidates = free_candidates(transfer, multiprocessors);
     const Bytes last_cache = capacity_of(at.device, "L2");
     if (!transfer.past_l1 && static_cast<double>(working_set) > well_beyond * last_cache.value)
         std::ranges::move(tile_candidates(transfer, working_set), std::back_inserter(candidates));
     return candidates;
 }
 
-std::size_t max_sums(const std::vector<Candidate>& candidates)
+std::size_t max_sums(const std::vector<StreamChoice>& candidates)
 {
     int most = 0;
-    for (const Candidate& candidate : candidates) most = std::max(most, candidate.sums());
+    for (const StreamChoice& candidate : candidates) most = std::max(most, candidate.sums());
     return static_cast<std::size_t>(most);
 }
 
@@ -190,7 +190,7 @@ class StreamSubject final : public TunedSubject {
     {
         if (at.point.text("isa") == "tiles") arrays_.map_tiles();
         std::vector<Variant> variants;
-        for (const Candidate& candidate : candidates_) {
+        for (const StreamChoice& candidate : candidates_) {
             variants.push_back({candidate.name, work_of_bytes(static_cast<double>(arrays_.bytes()) * candidate.readers),
                                 [this, &candidate](long long passes) { enqueue(candidate, passes, false); }});
         }
@@ -201,7 +201,7 @@ class StreamSubject final : public TunedSubject {
     {
         constexpr int passes = 2;
         const CurrentDevice current(stream().id());
-        const Candidate& chosen = candidates_[chosen_];
+        const StreamChoice& chosen = candidates_[chosen_];
         arrays_.clear_results();
         stream().time([&] { enqueue(chosen, passes, true); });
         arrays_.check(passes * chosen.readers, static_cast<std::size_t>(chosen.sums()));
@@ -211,7 +211,7 @@ class StreamSubject final : public TunedSubject {
 
   private:
     /// Timed loads by the copy engine do not read what arrives; those by tiles do, and leave no sum.
-    void enqueue(const Candidate& candidate, long long passes, bool checks) const
+    void enqueue(const StreamChoice& candidate, long long passes, bool checks) const
     {
         StreamLaunch launch = arrays_.launch();
         launch.reading = stream().reading();
@@ -229,7 +229,7 @@ class StreamSubject final : public TunedSubject {
             enqueue_stream(candidate.kernel, launch, stream().get());
     }
 
-    std::vector<Candidate> candidates_;
+    std::vector<StreamChoice> candidates_;
     Arrays arrays_;
     std::size_t chosen_ = 0;  ///< of candidates_
 };

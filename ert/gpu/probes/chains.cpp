@@ -29,14 +29,14 @@ namespace {
 constexpr int max_chains = *std::ranges::max_element(chain_counts);
 constexpr long long max_steps = 1 << 24;
 
-struct Candidate {
+struct ChainChoice {
     ChainKernel kernel;
     int blocks = 1;  ///< of the whole GPU
 };
 
-std::vector<Candidate> candidates_for(Precision precision, ChainOperation operation, int multiprocessors)
+std::vector<ChainChoice> candidates_for(Precision precision, ChainOperation operation, int multiprocessors)
 {
-    std::vector<Candidate> candidates;
+    std::vector<ChainChoice> candidates;
     for (const int chains : chain_counts) {
         const ChainKernel kernel{precision, operation, chains};
         const int most = resident_chain_blocks(kernel);
@@ -76,11 +76,11 @@ class ChainSubject final : public TunedSubject {
             constants.insert(constants.end(), static_cast<std::size_t>(lanes_of(precision)), value);
         constants_.write(bytes_of(precision, constants));
         const int multiprocessors = attribute(at.id, cudaDevAttrMultiProcessorCount);
-        const std::vector<Candidate> candidates = candidates_for(precision, operation, multiprocessors);
-        const auto most = std::ranges::max_element(candidates, {}, &Candidate::blocks);
+        const std::vector<ChainChoice> candidates = candidates_for(precision, operation, multiprocessors);
+        const auto most = std::ranges::max_element(candidates, {}, &ChainChoice::blocks);
         ends_.emplace(registers(most->blocks) * register_bytes(precision), "ends of the chains");
         std::vector<Variant> variants;
-        for (const Candidate& candidate : candidates) {
+        for (const ChainChoice& candidate : candidates) {
             const int threads = candidate.blocks / multiprocessors * chain_threads;
             variants.push_back({std::to_string(candidate.kernel.chains) + " chains, " + std::to_string(threads) +
                                     " threads per multiprocessor",
@@ -123,7 +123,7 @@ class ChainSubject final : public TunedSubject {
         return encode(format_of(precision), values);
     }
 
-    void enqueue(const Candidate& candidate, long long steps) const
+    void enqueue(const ChainChoice& candidate, long long steps) const
     {
         enqueue_chains(candidate.kernel,
                        {.starts = starts_.data(),
@@ -139,7 +139,7 @@ class ChainSubject final : public TunedSubject {
     Buffer<std::byte> starts_;
     Buffer<std::byte> constants_;
     std::optional<Buffer<std::byte>> ends_;
-    Candidate chosen_;
+    ChainChoice chosen_;
 };
 
 }  // namespace

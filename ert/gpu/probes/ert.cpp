@@ -26,14 +26,14 @@ namespace {
 
 constexpr long long max_passes = 1 << 22;
 
-struct Candidate {
+struct CurveChoice {
     IntensityKernel kernel;
     int blocks = 1;
 };
 
-std::vector<Candidate> candidates_for(Precision precision, int multiply_adds, int multiprocessors)
+std::vector<CurveChoice> candidates_for(Precision precision, int multiply_adds, int multiprocessors)
 {
-    std::vector<Candidate> candidates;
+    std::vector<CurveChoice> candidates;
     for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
         const IntensityKernel kernel{precision, multiply_adds, layout};
         candidates.push_back({kernel, resident_intensity_blocks(kernel) * multiprocessors});
@@ -41,9 +41,9 @@ std::vector<Candidate> candidates_for(Precision precision, int multiply_adds, in
     return candidates;
 }
 
-std::size_t most_threads(const std::vector<Candidate>& candidates)
+std::size_t most_threads(const std::vector<CurveChoice>& candidates)
 {
-    const auto most = std::ranges::max_element(candidates, {}, &Candidate::blocks);
+    const auto most = std::ranges::max_element(candidates, {}, &CurveChoice::blocks);
     return static_cast<std::size_t>(most->blocks) * intensity_threads;
 }
 
@@ -66,7 +66,7 @@ class ErtSubject final : public TunedSubject {
         Work work = work_of_bytes(loaded);
         work.flops = Flops{2 * multiply_adds_ * loaded / vector_bytes};
         std::vector<Variant> variants;
-        for (const Candidate& candidate : candidates_) {
+        for (const CurveChoice& candidate : candidates_) {
             const bool together = candidate.kernel.layout == StreamLayout::together;
             variants.push_back({together ? "together" : "stretches", work,
                                 [this, &candidate](long long passes) { enqueue(candidate, vectors_, passes); }});
@@ -90,7 +90,7 @@ class ErtSubject final : public TunedSubject {
     Bytes memory() const override { return {static_cast<double>(array_.bytes() + sums_.bytes())}; }
 
   private:
-    void enqueue(const Candidate& candidate, std::size_t vectors, long long passes) const
+    void enqueue(const CurveChoice& candidate, std::size_t vectors, long long passes) const
     {
         enqueue_intensity(candidate.kernel,
                           {.array = array_.data(),
@@ -106,7 +106,7 @@ class ErtSubject final : public TunedSubject {
     Precision precision_;
     int multiply_adds_;
     std::size_t vectors_;
-    std::vector<Candidate> candidates_;
+    std::vector<CurveChoice> candidates_;
     Buffer<std::byte> array_;
     Buffer<std::byte> factor_;
     Buffer<double> sums_;

@@ -30,7 +30,7 @@ namespace {
 constexpr long long max_steps = 1 << 24;
 constexpr int warps_of_block = mma_threads / 32;
 
-struct Candidate {
+struct TileChoice {
     TensorFormat instruction = TensorFormat::fp16;
     int chains = 4;
     int warps = 1;  ///< of a multiprocessor
@@ -47,9 +47,9 @@ std::vector<TensorFormat> instructions_for(TensorFormat format, int capability)
     return capability >= 90 ? std::vector{TensorFormat::fp64_small, format} : std::vector{TensorFormat::fp64_small};
 }
 
-std::vector<Candidate> candidates_for(TensorFormat instruction)
+std::vector<TileChoice> candidates_for(TensorFormat instruction)
 {
-    std::vector<Candidate> candidates;
+    std::vector<TileChoice> candidates;
     for (const int chains : mma_chain_counts) {
         const int most = resident_mma_blocks(instruction, chains);
         for (const int blocks : std::set<int>{most, std::max(1, most / 2), std::max(1, most / 4)})
@@ -58,7 +58,7 @@ std::vector<Candidate> candidates_for(TensorFormat instruction)
     return candidates;
 }
 
-std::size_t sum_bytes(const Candidate& candidate)
+std::size_t sum_bytes(const TileChoice& candidate)
 {
     const MmaShape shape = shape_of(candidate.instruction);
     return static_cast<std::size_t>(candidate.chains) * 32 * shape.sum_registers * shape.register_bytes;
@@ -77,7 +77,7 @@ class MmaSubject final : public TunedSubject {
     {
         std::size_t most = 0;
         for (const TensorFormat instruction : instructions) {
-            for (const Candidate& candidate : candidates_for(instruction))
+            for (const TileChoice& candidate : candidates_for(instruction))
                 most = std::max(most, sum_bytes(candidate) * warps_of(candidate));
         }
         sums_.emplace(most, "sums of the products");
@@ -105,7 +105,7 @@ class MmaSubject final : public TunedSubject {
     Bytes memory() const override { return {static_cast<double>(a_->bytes() + b_->bytes() + sums_->bytes())}; }
 
   private:
-    std::size_t warps_of(const Candidate& candidate) const
+    std::size_t warps_of(const TileChoice& candidate) const
     {
         return static_cast<std::size_t>(multiprocessors_) * static_cast<std::size_t>(candidate.warps);
     }
@@ -121,7 +121,7 @@ class MmaSubject final : public TunedSubject {
         b_->write(b);
     }
 
-    void enqueue(const Candidate& candidate, long long steps) const
+    void enqueue(const TileChoice& candidate, long long steps) const
     {
         enqueue_mma(candidate.instruction, candidate.chains,
                     {.a = a_->data(),
@@ -133,7 +133,7 @@ class MmaSubject final : public TunedSubject {
                     stream().get());
     }
 
-    Variant variant_of(const Candidate& candidate)
+    Variant variant_of(const TileChoice& candidate)
     {
         const MmaShape shape = shape_of(candidate.instruction);
         return {"m" + std::to_string(shape.m / shape.products) + "n" + std::to_string(shape.n / shape.products) + "k" +
@@ -147,9 +147,9 @@ class MmaSubject final : public TunedSubject {
     /// which is updated.
     void try_instruction(TensorFormat instruction, double& best)
     {
-        const std::vector<Candidate> candidates = candidates_for(instruction);
+        const std::vector<TileChoice> candidates = candidates_for(instruction);
         std::vector<Variant> variants;
-        for (const Candidate& candidate : candidates) variants.push_back(variant_of(candidate));
+        for (const TileChoice& candidate : candidates) variants.push_back(variant_of(candidate));
         write_operands(instruction, Numbers::random);
         Turns turns;  // each round tries all: the variants of several instructions share the point
         const auto [fastest, steps] = tune(stream(), variants, max_steps, turns);
@@ -166,7 +166,7 @@ class MmaSubject final : public TunedSubject {
     std::optional<Buffer<std::byte>> a_;
     std::optional<Buffer<std::byte>> b_;
     std::optional<Buffer<std::byte>> sums_;
-    Candidate chosen_;
+    TileChoice chosen_;
 };
 
 }  // namespace

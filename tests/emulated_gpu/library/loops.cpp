@@ -77,7 +77,7 @@ Choice Plans::choose(const AttentionPass& pass)
         if (engines.empty()) return {};
         const Engine& engine = engines.front();
         const Plan plan = plan_of(engine, device_);
-        chosen_.emplace_back(Candidate{engine, plan});
+        chosen_.emplace_back(PlannedEngine{engine, plan});
         return {.plan = static_cast<int>(chosen_.size()) - 1,
                 .workspace = static_cast<std::size_t>(plan.workspace),
                 .implementation = "emulated: cudnn:" + engine.name};

@@ -35,10 +35,10 @@ std::vector<Engine> allowed_engines(const ConvolutionPass& shape, const Settings
     return found;
 }
 
-std::optional<Candidate> planned(const Engine& engine, const Descriptor& device)
+std::optional<PlannedEngine> planned(const Engine& engine, const Descriptor& device)
 {
     try {
-        return Candidate{engine, plan_of(engine, device)};
+        return PlannedEngine{engine, plan_of(engine, device)};
     } catch (const Error&) {
         return std::nullopt;  // the heuristics suggest it, but the device does not support it
     }
@@ -66,7 +66,7 @@ std::string chooser_of(const Settings& settings, const std::string& device_model
     return who;
 }
 
-Choice choice_of(const Candidate& candidate, bool fused)
+Choice choice_of(const PlannedEngine& candidate, bool fused)
 {
     const EngineNotes& notes = candidate.engine.notes;
     return {.plan = -1,

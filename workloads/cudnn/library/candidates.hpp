@@ -20,13 +20,13 @@ bool is_allowed(const EngineNotes& notes, const Settings& settings);
 /// Returns the allowed engines in the order of the heuristics; those of any algorithm if none has the requested one.
 std::vector<Engine> allowed_engines(const ConvolutionPass& shape, const Settings& settings, const Descriptor& device);
 
-struct Candidate {
+struct PlannedEngine {
     Engine engine;
     Plan plan;
 };
 /// Returns the engine with its plan; nothing if it does not support the device. Compiles an engine that needs it, which takes
 /// a good part of a second.
-std::optional<Candidate> planned(const Engine& engine, const Descriptor& device);
+std::optional<PlannedEngine> planned(const Engine& engine, const Descriptor& device);
 
 /// Returns whether cuDNN has an engine of the algorithm for 3x3 convolutions on this device. Throws Error.
 bool offers(Algorithm algorithm, const Settings& settings, const Descriptor& device);
@@ -35,6 +35,6 @@ bool offers(Algorithm algorithm, const Settings& settings, const Descriptor& dev
 std::string chooser_of(const Settings& settings, const std::string& device_model);
 
 /// Returns the candidate as a step reports it.
-Choice choice_of(const Candidate& candidate, bool fused);
+Choice choice_of(const PlannedEngine& candidate, bool fused);
 
 }  // namespace roof::cudnn

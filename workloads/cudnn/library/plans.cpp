@@ -42,7 +42,7 @@ void plan_in_time(const std::vector<Engine>& engines, const Descriptor& device, 
     int tried = 0;
     bool has_compiled = false;
     for (const Engine& engine : engines) {
-        std::optional<Candidate>& one = plans.emplace_back();
+        std::optional<PlannedEngine>& one = plans.emplace_back();
         if (tried >= least_tried && clock() - begin > most_time) continue;
         if (engine.notes.compiled_at_run_time && std::exchange(has_compiled, true)) continue;
         ++tried;
@@ -59,11 +59,11 @@ std::size_t largest_workspace(const NumberedPlans& plans)
 }
 
 /// Returns the first plan in the library's order without timing; engines that need no compilation come first.
-std::optional<Candidate> first_plan(std::vector<Engine> engines, const Descriptor& device)
+std::optional<PlannedEngine> first_plan(std::vector<Engine> engines, const Descriptor& device)
 {
     std::ranges::stable_partition(engines, [](const Engine& engine) { return !engine.notes.compiled_at_run_time; });
     for (const Engine& engine : engines) {
-        if (std::optional<Candidate> one = planned(engine, device)) return one;
+        if (std::optional<PlannedEngine> one = planned(engine, device)) return one;
     }
     return std::nullopt;
 }
@@ -140,7 +140,7 @@ std::function<void()> PlansByNumber::bound(const LibraryNormGradient& norm, cons
 std::function<void()> PlansByNumber::running(int number, std::vector<Address> addresses, void* workspace) const
 {
     std::erase_if(addresses, [](const Address& one) { return one.at == nullptr; });  // the plan has no such tensor
-    const std::optional<Candidate>& plan = plans_[static_cast<std::size_t>(number)];
+    const std::optional<PlannedEngine>& plan = plans_[static_cast<std::size_t>(number)];
     if (!plan) return [] { throw Error("no plan computes this"); };
     return [pack = address_pack(addresses, workspace), plan = plan->plan.descriptor, handle = handle_.get(),
             engine = plan->engine.name] { check(cudnnBackendExecute(handle, plan.get(), pack.get()), engine); };
@@ -186,7 +186,7 @@ std::size_t Plans::fastest_or_first(const engine::Question& asked, const std::ve
     return 0;
 }
 
-Choice Plans::keep(const AnyShape& shape, const Candidate& candidate, bool is_fused)
+Choice Plans::keep(const AnyShape& shape, const PlannedEngine& candidate, bool is_fused)
 {
     Choice choice = choice_of(candidate, is_fused);
     choice.plan = static_cast<int>(chosen_.size());
@@ -199,15 +199,15 @@ Choice Plans::choose(const ConvolutionPass& shape)
 {
     if (const auto known = known_.find(shape); known != known_.end()) return known->second;
     if (!is_bare(shape)) {
-        if (const std::optional<Candidate> whole = fastest_whole(shape)) return keep(shape, *whole, true);
+        if (const std::optional<PlannedEngine> whole = fastest_whole(shape)) return keep(shape, *whole, true);
     }
-    if (const std::optional<Candidate> one = fastest_bare(bare(shape))) return keep(shape, *one, is_bare(shape));
+    if (const std::optional<PlannedEngine> one = fastest_bare(bare(shape))) return keep(shape, *one, is_bare(shape));
     throw Unsupported("cuDNN " + library_version() + " has no engine for the " + std::string(name(shape.pass)) +
                       " pass of " + text(shape) + " in " + std::string(traits(settings_.precision).name) +
                       (settings_.deterministic ? ", the same bits each time" : "") + " on this GPU");
 }
 
-std::optional<Candidate> Plans::fastest_bare(const ConvolutionPass& shape) const
+std::optional<PlannedEngine> Plans::fastest_bare(const ConvolutionPass& shape) const
 {
     const std::vector<Engine> engines = allowed_engines(shape, settings_, device_);
     if (!settings_.tune) return first_plan(engines, device_);
@@ -220,7 +220,7 @@ std::optional<Candidate> Plans::fastest_bare(const ConvolutionPass& shape) const
     try {
         const std::size_t found =
             fastest(question(text(shape), name(shape.pass), shape.precision), names_of(engines), plans, write);
-        const std::optional<Candidate> one = plans.empty() ? planned(engines[found], device_) : plans[found];
+        const std::optional<PlannedEngine> one = plans.empty() ? planned(engines[found], device_) : plans[found];
         return one ? one : first_plan(engines, device_);
     } catch (const Unsupported&) {
         return std::nullopt;  // none of them runs
@@ -229,7 +229,7 @@ std::optional<Candidate> Plans::fastest_bare(const ConvolutionPass& shape) const
 
 /// Nothing if no engine computes the whole shape, if one for the bare pass and our kernels beside it are faster, or if the
 /// results differ.
-std::optional<Candidate> Plans::fastest_whole(const ConvolutionPass& shape)
+std::optional<PlannedEngine> Plans::fastest_whole(const ConvolutionPass& shape)
 {
     const bool is_for_norms = shape.prologue || shape.statistics;
     if (!settings_.tune && is_for_norms) return std::nullopt;  // only trials show that the results are right
@@ -290,12 +290,12 @@ template <class Shape>
 Choice Plans::choose_or_ours(const Shape& shape, bool is_fused)
 {
     if (const auto known = known_.find(shape); known != known_.end()) return known->second;
-    const std::optional<Candidate> found = faster_than_ours(shape, is_fused);
+    const std::optional<PlannedEngine> found = faster_than_ours(shape, is_fused);
     return found ? keep(shape, *found, is_fused) : known_[shape];
 }
 
 template <class Shape>
-std::optional<Candidate> Plans::faster_than_ours(const Shape& shape, bool is_fused)
+std::optional<PlannedEngine> Plans::faster_than_ours(const Shape& shape, bool is_fused)
 {
     if (!settings_.tune) return std::nullopt;
     std::vector<Engine> engines = engines_of(shape, settings_, device_);

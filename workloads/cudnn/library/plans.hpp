@@ -21,7 +21,7 @@ namespace roof::cudnn {
 
 class Trial;
 
-using NumberedPlans = std::vector<std::optional<Candidate>>;
+using NumberedPlans = std::vector<std::optional<PlannedEngine>>;
 
 /// Binds operations to plans by their numbers.
 class PlansByNumber {
@@ -84,13 +84,13 @@ class Plans {
                         const NumberedPlans& plans, const std::function<void(Trial&)>& write) const;
     std::size_t fastest_or_first(const engine::Question& asked, const std::vector<std::string>& names,
                                  const NumberedPlans& plans, const std::function<void(Trial&)>& write);
-    std::optional<Candidate> fastest_bare(const ConvolutionPass& shape) const;
-    std::optional<Candidate> fastest_whole(const ConvolutionPass& shape);
+    std::optional<PlannedEngine> fastest_bare(const ConvolutionPass& shape) const;
+    std::optional<PlannedEngine> fastest_whole(const ConvolutionPass& shape);
     template <class Shape>
     Choice choose_or_ours(const Shape& shape, bool is_fused);
     template <class Shape>
-    std::optional<Candidate> faster_than_ours(const Shape& shape, bool is_fused);
-    Choice keep(const AnyShape& shape, const Candidate& candidate, bool is_fused);
+    std::optional<PlannedEngine> faster_than_ours(const Shape& shape, bool is_fused);
+    Choice keep(const AnyShape& shape, const PlannedEngine& candidate, bool is_fused);
 
     const gpu::Stream& stream_;
     Settings settings_;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "ert/gpu/buffer.hpp"
+#include "ert/gpu/graph.hpp"
 #include "ert/gpu/stream.hpp"
-#include "workloads/cudnn/step_graph.hpp"
 #include "workloads/engine/ir/program.hpp"
 
 #include <cstddef>
@@ -67,7 +67,7 @@ class Trial {
     struct Bound {
         Runs timed, before, shared;
         std::optional<bool> is_usable{};  ///< unknown until it is timed
-        std::optional<StepGraph> graph{};
+        std::optional<gpu::Graph> graph{};
     };
     void fill() const;
     void run(const Bound& way) const;
