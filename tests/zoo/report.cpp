@@ -52,27 +52,11 @@ std::string kind_text(const Tally& tally)
     return text;
 }
 
-constexpr std::pair<const char*, std::size_t GroupTally::*> counts[]{
-    {"ceilings", &GroupTally::ceilings},
-    {"steady", &GroupTally::steady},
-    {"steady_holds", &GroupTally::steady_holds},
-    {"steady_and_low", &GroupTally::steady_and_low},
-    {"at_least", &GroupTally::at_least},
-    {"above", &GroupTally::above},
-    {"unsteady", &GroupTally::unsteady},
-    {"unsteady_holds", &GroupTally::unsteady_holds},
-    {"steady_and_wrong", &GroupTally::steady_and_wrong},
-    {"steady_holds_after", &GroupTally::holds_after}};
-constexpr std::pair<const char*, std::vector<float> GroupTally::*> shares[]{
-    {"steady_half_widths", &GroupTally::half_widths},
-    {"steady_misses", &GroupTally::misses},
-    {"bounds_over_truth", &GroupTally::bounds}};
-
 nlohmann::json group_json(const GroupTally& of)
 {
     nlohmann::json json;
-    for (const auto& [name, count] : counts) json[name] = of.*count;
-    for (const auto& [name, list] : shares) {
+    for (const auto& [name, count] : counts_of_group) json[name] = of.*count;
+    for (const auto& [name, list] : shares_of_group) {
         const double median = median_of(of.*list);
         json[std::string(name) + "_median"] = std::isnan(median) ? nlohmann::json() : nlohmann::json(median);
         json[name] = of.*list;
@@ -83,8 +67,8 @@ nlohmann::json group_json(const GroupTally& of)
 GroupTally group_of(const nlohmann::json& json)
 {
     GroupTally of;
-    for (const auto& [name, count] : counts) json.at(name).get_to(of.*count);
-    for (const auto& [name, list] : shares) json.at(name).get_to(of.*list);
+    for (const auto& [name, count] : counts_of_group) json.at(name).get_to(of.*count);
+    for (const auto& [name, list] : shares_of_group) json.at(name).get_to(of.*list);
     return of;
 }
 

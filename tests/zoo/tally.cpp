@@ -109,19 +109,8 @@ void GroupTally::add(const JudgedCeiling& ceiling)
 
 GroupTally& GroupTally::operator+=(const GroupTally& other)
 {
-    ceilings += other.ceilings;
-    steady += other.steady;
-    at_least += other.at_least;
-    unsteady += other.unsteady;
-    steady_holds += other.steady_holds;
-    unsteady_holds += other.unsteady_holds;
-    steady_and_low += other.steady_and_low;
-    holds_after += other.holds_after;
-    steady_and_wrong += other.steady_and_wrong;
-    above += other.above;
-    append(misses, other.misses);
-    append(bounds, other.bounds);
-    append(half_widths, other.half_widths);
+    for (const auto& [name, count] : counts_of_group) this->*count += other.*count;
+    for (const auto& [name, list] : shares_of_group) append(this->*list, other.*list);
     return *this;
 }
 

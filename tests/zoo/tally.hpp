@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace roof::zoo {
@@ -27,6 +28,23 @@ struct GroupTally {
     void add(const JudgedCeiling& ceiling);
     GroupTally& operator+=(const GroupTally& other);
 };
+
+/// All members of a GroupTally, under their names in JSON.
+inline constexpr std::pair<const char*, std::size_t GroupTally::*> counts_of_group[]{
+    {"ceilings", &GroupTally::ceilings},
+    {"steady", &GroupTally::steady},
+    {"steady_holds", &GroupTally::steady_holds},
+    {"steady_and_low", &GroupTally::steady_and_low},
+    {"at_least", &GroupTally::at_least},
+    {"above", &GroupTally::above},
+    {"unsteady", &GroupTally::unsteady},
+    {"unsteady_holds", &GroupTally::unsteady_holds},
+    {"steady_and_wrong", &GroupTally::steady_and_wrong},
+    {"steady_holds_after", &GroupTally::holds_after}};
+inline constexpr std::pair<const char*, std::vector<float> GroupTally::*> shares_of_group[]{
+    {"steady_half_widths", &GroupTally::half_widths},
+    {"steady_misses", &GroupTally::misses},
+    {"bounds_over_truth", &GroupTally::bounds}};
 
 struct Tally {
     const Kind* kind = nullptr;
