@@ -42,10 +42,11 @@ MessagePoint message_of(const PointSummary& summary)
     for (const Round& round : summary.samples)
         for (const RateSample& sample : round)
             if (sample.rate > 0) point.seconds.push_back(point.bytes.value / sample.rate);
-    point.rate = {ByteRate{summary.sustained.rate.median.value}, ByteRate{summary.sustained.rate.low.value},
-                  ByteRate{summary.sustained.rate.high.value}, summary.sustained.rate.n, 0};
-    point.is_lower_bound = summary.sustained.steadiness == Steadiness::at_least;
-    point.rounds = point.is_lower_bound ? 0 : summary.sustained.rounds;
+    const SustainedRate sustained = summary.sustained();
+    const Rate& rate = sustained.rate;
+    point.rate = {ByteRate{rate.median.value}, ByteRate{rate.low.value}, ByteRate{rate.high.value}, rate.n, 0};
+    point.is_lower_bound = sustained.steadiness == Steadiness::at_least;
+    point.rounds = point.is_lower_bound ? 0 : sustained.rounds;
     point.nodes = row.variant;
     return point;
 }

@@ -43,7 +43,7 @@ std::map<CurveKey, Curves> curves_of(const Study& study)
         const Measurement& row = point.best;
         Curves& curves = pictures[{row.device, precision_of(row), threads_of(row)}];
         curves[row.point.number("working_set")].push_back(
-            {row.work.flops.value / row.work.compulsory.value, point.sustained.rate});
+            {row.work.flops.value / row.work.compulsory.value, point.sustained().rate});
     }
     for (auto& [key, curves] : pictures)
         for (auto& [bytes, dots] : curves)

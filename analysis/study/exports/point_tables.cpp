@@ -233,8 +233,8 @@ DataTable bandwidth_table(const Study& study)
         {"", "pages", [](S s) { return axis(s, "pages"); }},
         {"", "path", [](S s) { return axis(s, "path"); }},
         {"", "working_set_bytes", [](S s) { return number(s.best.point.number("working_set")); }},
-        {"", "rate_*_byte_per_s", [](S s) { return range(s.sustained.rate, "B/s"); }},
-        {"", "samples", [](S s) { return count(s.sustained.rate.n); }},
+        {"", "rate_*_byte_per_s", [](S s) { return range(s.sustained().rate, "B/s"); }},
+        {"", "samples", [](S s) { return count(s.sustained().rate.n); }},
         {"", "rounds", [](S s) { return count(s.rounds); }},
         {"", "known", [](S s) { return word(name(s.best.time_known)); }},
     };

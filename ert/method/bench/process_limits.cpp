@@ -141,8 +141,9 @@ std::string variables_set()
     // clang-format on
     std::vector<std::string> set;
     for (char** line = environ; *line != nullptr; ++line) {
-        const std::string text = printable(*line);
-        if (std::ranges::none_of(known, [&](std::string_view begin) { return text.starts_with(begin); })) continue;
+        const std::string_view raw = *line;
+        if (std::ranges::none_of(known, [&](std::string_view begin) { return raw.starts_with(begin); })) continue;
+        const std::string text = printable(raw);
         set.push_back(text.find('/') == std::string::npos ? shortened(text, 100) : text.substr(0, text.find('=')));
     }
     std::ranges::sort(set);

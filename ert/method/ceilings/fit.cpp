@@ -57,8 +57,10 @@ void set_rate(const PointSummary& point, const std::vector<Round>& samples, cons
     const bool scales = scales_with_clock(ceiling.device, ceiling.level);
     ceiling.clock = scales ? run.under(point) : point.best.clock;
     const bool divides = scales && run.varies(ceiling.device);
-    SustainedRate sustained = point.sustained;
-    if (!samples.empty()) {
+    SustainedRate sustained;
+    if (samples.empty())
+        sustained = point.sustained();
+    else {
         const double tolerance = tolerance_of(ceiling.level);
         sustained = divides ? sustained_rate(run.credible_samples(point, samples), tolerance, ceiling.clock)
                             : sustained_rate(samples, tolerance);

@@ -39,14 +39,8 @@ Round samples_of(const Measurement& row)
     return round;
 }
 
-double seconds_between(const std::string& first, const std::string& second)
-{
-    const std::optional<std::time_t> begin = utc_seconds(first);
-    const std::optional<std::time_t> end = utc_seconds(second);
-    return begin && end ? std::difftime(*end, *begin) : 0;
-}
-
-PointSummary over(const std::vector<const Measurement*>& rows, const Measurement* first_of_all)
+PointSummary over(const std::vector<const Measurement*>& rows, const Measurement* first_of_all,
+                  const std::optional<std::time_t>& begin)
 {
     PointSummary point;
     const Measurement* best = nullptr;
@@ -60,20 +54,15 @@ PointSummary over(const std::vector<const Measurement*>& rows, const Measurement
         if (round.empty()) continue;
         point.samples.push_back(std::move(round));
         point.places.push_back(static_cast<std::size_t>(row - first_of_all));
-        point.seconds.push_back(seconds_between(first_of_all->started, row->started));
+        const std::optional<std::time_t> started = utc_seconds(row->started);
+        point.seconds.push_back(begin && started ? std::difftime(*started, *begin) : 0);
     }
     point.best = best == nullptr ? *rows.front() : *best;
     point.best.point = point.best.point.without("round");
-    // Without samples: the row's own interval. One round does not show what lies between rounds.
-    if (point.rounds > 0 && rates.empty()) {
-        point.sustained.rate = Quantity<0, 0, 0>{work_of(point.best)} / point.best.seconds;
-        point.sustained.rounds = 1;
-        point.fastest = point.typical = point.rate();
-    }
+    if (rates.empty() && point.rounds > 0) point.fastest = point.typical = rate_of(*best);
     if (rates.empty()) return point;
     point.typical = spread_of(rates).median;
     point.fastest = fastest_of(rates);
-    point.sustained = sustained_rate(point.samples, tolerance_of(memory_level));
     return point;
 }
 
@@ -93,6 +82,16 @@ double work_of(const Measurement& row)
     return row.work.flops.value;
 }
 
+SustainedRate PointSummary::sustained() const
+{
+    SustainedRate own;
+    if (!samples.empty()) return sustained_rate(samples, tolerance_of(memory_level));
+    if (rounds == 0) return own;
+    own.rate = Quantity<0, 0, 0>{work_of(best)} / best.seconds;
+    own.rounds = 1;  // one does not show what lies between rounds
+    return own;
+}
+
 StateRates PointSummary::rates_of(bool disturbed) const
 {
     std::vector<double> rates;
@@ -105,14 +104,19 @@ StateRates PointSummary::rates_of(bool disturbed) const
 
 std::string id_without_round(const std::string& bench, const std::string& device, const Point& point)
 {
-    return bench + " " + device + " " + point.without("round").str();
+    std::string axes;
+    for (const auto& [axis, value] : point.values())
+        if (axis != "round") axes.append(axes.empty() ? "" : " ").append(axis).append("=").append(value);
+    return bench + " " + device + " " + axes;
 }
 
-std::vector<PointSummary> summarize_points(std::span<const Measurement> rows)
+std::vector<PointSummary> summarize_points(std::span<const Measurement> rows,
+                                           const std::function<bool(const Measurement&)>& takes)
 {
     std::vector<std::vector<const Measurement*>> points;
     std::map<std::string, std::size_t> place;
     for (const Measurement& row : rows) {
+        if (takes && !takes(row)) continue;
         const auto [at, is_first] =
             place.try_emplace(id_without_round(row.bench, row.device, row.point), points.size());
         if (is_first) points.emplace_back();
@@ -120,7 +124,8 @@ std::vector<PointSummary> summarize_points(std::span<const Measurement> rows)
     }
     std::vector<PointSummary> all;
     all.reserve(points.size());
-    for (const auto& rounds : points) all.push_back(over(rounds, rows.data()));
+    const auto begin = rows.empty() ? std::optional<std::time_t>() : utc_seconds(rows.front().started);
+    for (const auto& rounds : points) all.push_back(over(rounds, rows.data(), begin));
     return all;
 }
 

@@ -5,6 +5,7 @@
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/ceilings/estimator.hpp"
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,17 +28,16 @@ struct PointSummary {
     std::vector<Round> samples;       ///< of each round that is ok, without warm-ups
     std::vector<std::size_t> places;  ///< of these rounds, among all rows, in order of time
     std::vector<double> seconds;  ///< from the start of the first row to that of each of these rounds; 0 if not known
-    SustainedRate
-        sustained;   ///< with the tolerance of memory, which is right for any point; rate.n is 0 without a round
-    int rounds = 0;  ///< that are ok
+    int rounds = 0;               ///< that are ok
     /// The third fastest sample: two may be chance, and interference only slows. 0 without a round.
     double fastest = 0;
     /// The median rate of all samples, disturbed ones included: what an ordinary program gets. 0 without a round.
     double typical = 0;
 
     StateRates rates_of(bool disturbed) const;
-    /// The sustained rate; 0 without a round.
-    double rate() const { return sustained.rate.median.value; }
+    /// With the tolerance of memory, which is right for any point. Without samples the row's own interval, as one round;
+    /// empty without a round.
+    SustainedRate sustained() const;
     /// 1 where the point has no thread count.
     int threads() const { return best.point.has("threads") ? static_cast<int>(best.point.integer("threads")) : 1; }
 };
@@ -51,7 +51,9 @@ double work_of(const Measurement& row);
 /// "bench device axis=value …" without the round: what all rounds of a point share.
 std::string id_without_round(const std::string& bench, const std::string& device, const Point& point);
 
-/// One summary per point, in order of the first rounds. A point without a round that is ok keeps its first row and has no rate.
-std::vector<PointSummary> summarize_points(std::span<const Measurement> rows);
+/// One summary per point, in order of the first rounds. A point without a round that is ok keeps its first row and has no
+/// rate. `takes`: the rows that count; empty: all.
+std::vector<PointSummary> summarize_points(std::span<const Measurement> rows,
+                                           const std::function<bool(const Measurement&)>& takes = {});
 
 }  // namespace roof

@@ -118,7 +118,8 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     const std::optional<Profile> profile = start_profiling(item, registry, device, parts, of_profile);
     if (profile) trace.set_listener(&profile->listener);
     const std::unique_ptr<HostMonitor> host = row.role == Role::step ? registry.host_monitor() : nullptr;
-    const auto groups = group_periods();
+    // Probes leave launches out that were throttled.
+    const auto groups = row.role == Role::step ? group_periods() : std::map<std::filesystem::path, GroupPeriods>{};
     StoppingOptions stopping = item.stopping;
     if (stopping.max_noise > 0) stopping.interval = stopping.max_noise;
     if (row.role == Role::step) stopping.interval = never;  // the interval of a step is what its samples are for
@@ -130,8 +131,7 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     row.host = mean_host_use(row.samples);
     if (profile) of_profile = record(*subject, trace, *profile, item.profile, clock, folder, row.id());
     std::vector<std::string> remarks = subject->remarks();
-    // Probes leave launches out that were throttled.
-    for (const std::string& more : {row.role == Role::step ? throttling_since(groups) : "", variables_set()})
+    for (const std::string& more : {throttling_since(groups), variables_set()})
         if (!more.empty()) remarks.push_back(more);
     for (const auto& more : {of_profile, remarks_on(row.samples)})
         remarks.insert(remarks.end(), more.begin(), more.end());

@@ -216,10 +216,10 @@ std::vector<Item> Scheduler::at_sizes_of(const std::vector<Item>& known, std::sp
     if (open.empty() || known.empty()) return {};
     // Only planned items resolve keywords; otherwise each result would change the next.
     const std::set<std::string> resolving = ids_of(known);
-    std::vector<Measurement> swept;
-    for (const Measurement& row : rows)
-        if (row.role != Role::compute && resolving.contains(row.id())) swept.push_back(row);
-    std::vector<Item> items = matching(at_sizes(open, resolve_sizes(swept, registry_->machine())), only_);
+    const auto resolves = [&](const Measurement& row) {
+        return row.role != Role::compute && resolving.contains(row.id());
+    };
+    std::vector<Item> items = matching(at_sizes(open, resolve_sizes(rows, registry_->machine(), resolves)), only_);
     if (plan_.end_after.value > 0) order(items, registry_->machine(), true);
     return items;
 }
@@ -280,10 +280,11 @@ std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) con
     return more;
 }
 
-ResolvedSizes resolve_sizes(std::span<const Measurement> rows, const Machine& machine)
+ResolvedSizes resolve_sizes(std::span<const Measurement> rows, const Machine& machine,
+                            const std::function<bool(const Measurement&)>& takes)
 {
     ResolvedSizes resolved;
-    for (const MeasuredLevel& level : find_levels(summarize_points(rows), machine)) {
+    for (const MeasuredLevel& level : find_levels(summarize_points(rows, takes), machine)) {
         const auto add = [&](const std::string& keyword, const Sizes& sizes) {
             Sizes& list = resolved[{level.device, level.threads, keyword}];
             for (const long long size : sizes)

@@ -12,6 +12,7 @@
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/plan/plan.hpp"
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -72,8 +73,10 @@ class Scheduler {
 /// Bytes, ascending, by device, threads and keyword.
 using ResolvedSizes = std::map<std::tuple<std::string, int, std::string>, std::vector<long long>>;
 
-/// From the load and latency sweeps among the rows; a device and thread count without a sweep has no sizes.
-ResolvedSizes resolve_sizes(std::span<const Measurement> rows, const Machine& machine);
+/// From the load and latency sweeps among the rows; a device and thread count without a sweep has no sizes. `takes`: the
+/// rows that count; empty: all.
+ResolvedSizes resolve_sizes(std::span<const Measurement> rows, const Machine& machine,
+                            const std::function<bool(const Measurement&)>& takes = {});
 
 /// The open ones of these items, with each size for their keyword, device and threads in place of the keyword; once each. May be empty.
 std::vector<Item> at_sizes(const std::vector<Item>& items, const ResolvedSizes& sizes);
