@@ -35,8 +35,8 @@ struct PointSummary {
     double typical = 0;
 
     StateRates rates_of(bool disturbed) const;
-    /// With the tolerance of memory, which is right for any point. Without samples the row's own interval, as one round;
-    /// empty without a round.
+    /// With the tolerance of memory, which is right for any point. Without samples the row's own interval, as one
+    /// round; empty without a round.
     SustainedRate sustained() const;
     /// 1 where the point has no thread count.
     int threads() const { return best.point.has("threads") ? static_cast<int>(best.point.integer("threads")) : 1; }
@@ -51,8 +51,8 @@ double work_of(const Measurement& row);
 /// "bench device axis=value …" without the round: what all rounds of a point share.
 std::string id_without_round(const std::string& bench, const std::string& device, const Point& point);
 
-/// One summary per point, in order of the first rounds. A point without a round that is ok keeps its first row and has no
-/// rate. `takes`: the rows that count; empty: all.
+/// One summary per point, in order of the first rounds. A point without a round that is ok keeps its first row and has
+/// no rate. `takes`: the rows that count; empty: all.
 std::vector<PointSummary> summarize_points(std::span<const Measurement> rows,
                                            const std::function<bool(const Measurement&)>& takes = {});
 

@@ -73,8 +73,8 @@ class Scheduler {
 /// Bytes, ascending, by device, threads and keyword.
 using ResolvedSizes = std::map<std::tuple<std::string, int, std::string>, std::vector<long long>>;
 
-/// From the load and latency sweeps among the rows; a device and thread count without a sweep has no sizes. `takes`: the
-/// rows that count; empty: all.
+/// From the load and latency sweeps among the rows; a device and thread count without a sweep has no sizes. `takes`:
+/// the rows that count; empty: all.
 ResolvedSizes resolve_sizes(std::span<const Measurement> rows, const Machine& machine,
                             const std::function<bool(const Measurement&)>& takes = {});
 
