@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -78,7 +79,8 @@ class Jail:
 
     def environment(self, more):
         clean = {name: value for name, value in os.environ.items() if not CLEAN.match(name)}
-        environment = {**clean, "HOME": str(self.folder), "LC_ALL": "C.UTF-8", **(more or {})}
+        path = f"{Path(sys.executable).parent}:{clean['PATH']}"  # a script in the place of python3 would answer in its own words
+        environment = {**clean, "PATH": path, "HOME": str(self.folder), "LC_ALL": "C.UTF-8", **(more or {})}
         return {name: value for name, value in environment.items() if value is not None}
 
     def lacking(self, what):
