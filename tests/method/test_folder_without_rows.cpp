@@ -1,4 +1,4 @@
-// What a run that was stopped before its first row leaves, and who may take it over.
+// What a run that was stopped before its first row leaves, and who may take it over; which run names a damaged one.
 #include "ert/base/files.hpp"
 #include "ert/method/results/results.hpp"
 #include "tests/fakes/fake_registry.hpp"
@@ -6,6 +6,9 @@
 #include "tests/method/measured_rows.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <array>
+#include <utility>
 
 using namespace roof;
 using namespace roof::fakes;
@@ -51,4 +54,27 @@ TEST_CASE("a folder without rows is taken over by another plan or machine, and n
         REQUIRE_THROWS_WITH(RunDirectory(place, other_plan, fake_machine()), Catch::Contains("another plan"));
         REQUIRE_THAT(read_file(place / "plan.yaml"), Catch::EndsWith("# mine\n"));
     }
+}
+
+TEST_CASE("a damaged run is named to its neighbours, and not among what it passed over itself")
+{
+    const TemporaryFolder root;
+    const std::string compute = "run:\n  - {bench: flops, threads: 1, isa: avx2}\n";
+    const std::array<std::pair<const char*, std::string>, 3> plans{
+        {{"a", compute + "  - {bench: bandwidth, operation: load}\n"}, {"b", compute}, {"c", plan_text}}};
+    for (const auto& [name, plan] : plans) {
+        RunDirectory run(root / "m" / name, plan, fake_machine());
+        for (const Measurement& row : measured(plan)) run.append(row);
+    }
+    const std::filesystem::path rows = root / "m" / "b" / "measurements.csv";
+    std::string text = read_file(rows);
+    text.insert(text.find("\nflops") + 1, "x");
+    write_file(rows, text);
+    PassedOver of_c;
+    CHECK(find_calibration(root / "m" / "c", {}, &of_c).filename() == "a");
+    REQUIRE(of_c.damage.size() == 1);
+    CHECK_THAT(of_c.damage.front(), Catch::Contains("'b' was passed over"));
+    PassedOver of_b;
+    CHECK(find_calibration(root / "m" / "b", {}, &of_b).filename() == "a");
+    CHECK(of_b.damage.empty());
 }

@@ -13,9 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <fstream>
-#include <utility>
 
 using namespace roof;
 using namespace roof::fakes;
@@ -285,29 +283,6 @@ TEST_CASE("the newest calibration of the same machine is found next to a run")
     REQUIRE(find_calibration(root / "m" / "2026-01-03-a").filename() == "2026-01-02-a");
     REQUIRE(find_calibration(root / "m" / "2026-01-08-a").filename() == "2026-01-07-a");
     REQUIRE(find_calibration(root / "m", "newcomer").filename() == "2026-01-07-a");
-}
-
-TEST_CASE("a damaged run is named to its neighbours, and not among what it passed over itself")
-{
-    const TemporaryFolder root;
-    const std::string compute = "run:\n  - {bench: flops, threads: 1, isa: avx2}\n";
-    const std::array<std::pair<const char*, std::string>, 3> plans{
-        {{"a", compute + "  - {bench: bandwidth, operation: load}\n"}, {"b", compute}, {"c", plan_text}}};
-    for (const auto& [name, plan] : plans) {
-        RunDirectory run(root / "m" / name, plan, fake_machine());
-        for (const Measurement& row : measured(plan)) run.append(row);
-    }
-    const std::filesystem::path rows = root / "m" / "b" / "measurements.csv";
-    std::string text = read_file(rows);
-    text.insert(text.find("\nflops") + 1, "x");
-    write_file(rows, text);
-    PassedOver of_c;
-    CHECK(find_calibration(root / "m" / "c", {}, &of_c).filename() == "a");
-    REQUIRE(of_c.damage.size() == 1);
-    CHECK_THAT(of_c.damage.front(), Catch::Contains("'b' was passed over"));
-    PassedOver of_b;
-    CHECK(find_calibration(root / "m" / "b", {}, &of_b).filename() == "a");
-    CHECK(of_b.damage.empty());
 }
 
 TEST_CASE("probes repeated for what lasts are found beside a run, and are no calibration")
