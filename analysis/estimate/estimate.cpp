@@ -63,7 +63,7 @@ double least_executed(const model::Graph& graph, int index, int batch)
     const model::Layer& layer = graph.layer(index);
     if (layer.kind != model::LayerKind::convolution || layer.groups > 1) return 1;
     const model::Window& window = layer.window;
-    if (window.size != 3 || window.stride != 1 || window.padding != 1 || window.dilation != 1) return 1;
+    if (window != model::Window{.size = 3, .stride = 1, .padding = 1}) return 1;
     const auto fewest =
         model::winograd_multiply_adds(model::convolution_of(graph, index, batch), tile, model::CutTiles::by_need);
     return static_cast<double>(fewest) /

@@ -198,7 +198,9 @@ std::map<std::string, double> input_uses(const std::string& model)
         for (const model::Layer& layer : graph.layers()) {
             if (!model::is_contraction(layer.kind)) continue;
             const bool windows = layer.kind == model::LayerKind::convolution;
-            uses[layer.name] = windows ? std::pow(std::ceil(1.0 * layer.window.size / layer.window.stride), 2) : 1;
+            const model::Window& window = layer.window;
+            const auto along = [](const model::Window& of) { return std::ceil(1.0 * of.size / of.stride); };
+            uses[layer.name] = windows ? along(window) * along(window.across()) : 1;
         }
     } catch (const Error&) {
         return {};

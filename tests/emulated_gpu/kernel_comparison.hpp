@@ -104,6 +104,10 @@ inline Results results_of(const AveragePoolGradient& op)
 {
     return {{op.source}, {}, {}};
 }
+inline Results results_of(const ResizeGradient& op)
+{
+    return {{op.source}, {}, {}};
+}
 inline Results results_of(const CopyChannels&)
 {
     return {};  // the same bits

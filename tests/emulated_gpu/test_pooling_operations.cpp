@@ -112,24 +112,24 @@ TEMPLATE_TEST_CASE_SIG("an average pool takes the mean of a window, and passes b
                        "[kernels][operations]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
                        Precision::fp16)
 {
-    for (const auto& [channels, images, height, width, size, stride] : {std::tuple{280, 9, 5, 5, 5, 5},
-                                                                        {7, 50, 3, 3, 3, 3},
-                                                                        {8, 2, 1, 1, 1, 1},
-                                                                        {24, 3, 9, 8, 3, 2},
-                                                                        {8, 3, 6, 9, 2, 2},
-                                                                        {7, 2, 7, 6, 2, 2},
-                                                                        {16, 2, 6, 7, 3, 1},
-                                                                        {8, 1, 9, 7, 2, 3},
-                                                                        {7, 2, 9, 7, 2, 3},
-                                                                        {7, 2, 11, 9, 9, 2}}) {
+    for (const auto& [channels, images, height, width, size, stride, padding] : {std::tuple{280, 9, 5, 5, 5, 5, 0},
+                                                                                 {7, 50, 3, 3, 3, 3, 0},
+                                                                                 {8, 2, 1, 1, 1, 1, 0},
+                                                                                 {24, 3, 9, 8, 3, 2, 0},
+                                                                                 {8, 3, 6, 9, 2, 2, 0},
+                                                                                 {7, 2, 7, 6, 2, 2, 0},
+                                                                                 {16, 2, 6, 7, 3, 1, 1},
+                                                                                 {8, 1, 9, 7, 2, 3, 0},
+                                                                                 {7, 2, 9, 7, 5, 2, 2},
+                                                                                 {7, 2, 11, 9, 9, 2, 0}}) {
         for (const Dim& grid : {Dim{all_blocks, all_blocks, all_blocks}, {all_blocks, all_blocks, 1}}) {
             const FewBlocks few(grid);
-            const model::Window window{.size = size, .stride = stride, .padding = 0};
+            const model::Window window{.size = size, .stride = stride, .padding = padding};
             const Tensor map{
                 .batch = images, .channels = channels, .height = height, .width = width, .precision = precision};
             Tensor mean = map;
-            mean.height = (height - size) / stride + 1;
-            mean.width = (width - size) / stride + 1;
+            mean.height = window.results(height);
+            mean.width = window.results(width);
             OneOperation forward;
             const AveragePool pool{.source = forward.filled(map, 1), .result = forward.empty(mean), .window = window};
             OneOperation backward;
@@ -141,8 +141,9 @@ TEMPLATE_TEST_CASE_SIG("an average pool takes the mean of a window, and passes b
                 const int place = k / channels;
                 const int image = place / (mean.height * mean.width);
                 for (int tap = 0; tap < size * size; ++tap) {
-                    const int y = place / mean.width % mean.height * stride + tap / size;
-                    const int x = place % mean.width * stride + tap % size;
+                    const int y = place / mean.width % mean.height * stride + tap / size - padding;
+                    const int x = place % mean.width * stride + tap % size - padding;
+                    if (y < 0 || y >= height || x < 0 || x >= width) continue;
                     const auto at =
                         static_cast<std::size_t>(((image * height + y) * width + x) * channels + k % channels);
                     means[static_cast<std::size_t>(k)] += quarters(at, 1) / (size * size);
@@ -154,5 +155,42 @@ TEMPLATE_TEST_CASE_SIG("an average pool takes the mean of a window, and passes b
             backward.run(gradient, {gradient.source});
             backward.check(gradient.source, [&](std::size_t k) { return shares[k]; });
         }
+    }
+}
+
+TEMPLATE_TEST_CASE_SIG("a resized map has the means of four neighbours, and passes back their shares",
+                       "[kernels][operations]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
+                       Precision::fp16)
+{
+    for (const auto& [channels, height, width, to_height, to_width] :
+         {std::tuple{24, 3, 4, 12, 8}, {7, 5, 3, 7, 10}, {8, 9, 8, 4, 3}, {40, 1, 2, 3, 2}, {16, 6, 6, 6, 6}}) {
+        const Tensor map{.batch = 2, .channels = channels, .height = height, .width = width, .precision = precision};
+        Tensor resized = map;
+        resized.height = to_height;
+        resized.width = to_width;
+        OneOperation forward;
+        const Resize resize{forward.filled(map, 1), forward.empty(resized)};
+        OneOperation backward;
+        const ResizeGradient gradient{backward.empty(map), backward.filled(resized, 2)};
+        std::vector<double> means(resized.elements()), shares(map.elements());
+        for (std::size_t k = 0; k < means.size(); ++k) {
+            const int place = static_cast<int>(k) / channels;
+            const int image = place / (to_height * to_width);
+            const double y =
+                std::clamp((place / to_width % to_height + 0.5) * height / to_height - 0.5, 0.0, height - 1.0);
+            const double x = std::clamp((place % to_width + 0.5) * width / to_width - 0.5, 0.0, width - 1.0);
+            for (int from = 0; from < height * width; ++from) {
+                const double share =
+                    std::max(0.0, 1 - std::abs(y - from / width)) * std::max(0.0, 1 - std::abs(x - from % width));
+                const auto at = static_cast<std::size_t>((image * height * width + from) * channels) +
+                                k % static_cast<std::size_t>(channels);
+                means[k] += share * quarters(at, 1);
+                shares[at] += share * quarters(k, 2);
+            }
+        }
+        forward.run(resize, {resize.result});
+        forward.check(resize.result, [&](std::size_t k) { return means[k]; });
+        backward.run(gradient, {gradient.source});
+        backward.check(gradient.source, [&](std::size_t k) { return shares[k]; });
     }
 }

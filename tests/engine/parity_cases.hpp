@@ -31,10 +31,11 @@ struct ParityCase {
 inline std::vector<ParityCase> parity_cases(const std::string& data)
 {
     using namespace ir;
-    const auto onnx = [&](const std::string& name, double tolerance, bool is_large) {
+    const auto onnx = [&](const std::string& name, double tolerance, bool is_large, int losses = 2) {
         const std::string file = data + "/model/data/onnx/" + name + ".onnx";
-        return ParityCase{name, [file] { return model::build_model(file); }, tolerance, 2, is_large};
+        return ParityCase{name, [file] { return model::build_model(file); }, tolerance, losses, is_large};
     };
+    const auto exported = [&](const std::string& name, bool is_large) { return onnx(name, 1e-4, is_large, 5); };
     const auto decoder = [&](const std::string& name, int tokens) {
         const std::string file = data + "/engine/data/configs/" + name + ".json";
         return ParityCase{name, [file, tokens] { return model::build_model(file, 1000, tokens); }, 1e-6};
@@ -52,7 +53,15 @@ inline std::vector<ParityCase> parity_cases(const std::string& data)
                                 onnx("squeezenet1_1_gelu", 2e-5, false),  // exact, and by tanh
                                 onnx("mobilenet_v3_large", 2e-5, false),  // hard swish, squeeze and excitation
                                 onnx("efficientnet_b0", 2e-5, false),     // SiLU and sigmoids
-                                onnx("resnext50_32x4d", 2e-5, true)};     // grouped convolutions
+                                onnx("resnext50_32x4d", 2e-5, true),      // grouped convolutions
+                                exported("vit_traced", false),
+                                exported("vit_dynamo", false),
+                                exported("deit_dynamo", false),
+                                exported("bert_traced", false),
+                                exported("bert_dynamo", false),
+                                exported("convnext", false),
+                                onnx("inception", 2e-5, true, 1),  // of fp32 programs the later losses stand apart
+                                exported("fcn", true)};
     for (const model::Optimizer optimizer : {model::Optimizer::sgd, model::Optimizer::adamw}) {
         const std::string end = optimizer == model::Optimizer::sgd ? "" : "_adamw";
         for (const ParityCase& one : {ParityCase{"layer_norm", [] { return layer_norm_network(224, 32, 1000); }},

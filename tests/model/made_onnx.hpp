@@ -70,6 +70,14 @@ inline void set_number(onnx::ModelProto& model, const std::string& name, long lo
     attribute.set_i(value);
 }
 
+inline void set_word(onnx::ModelProto& model, const std::string& name, const std::string& value)
+{
+    onnx::GraphProto& graph = *model.mutable_graph();
+    auto& attribute = *graph.mutable_node(graph.node_size() - 1)->add_attribute();
+    attribute.set_name(name);
+    attribute.set_s(value);
+}
+
 inline model::Graph read(const onnx::ModelProto& model)
 {
     const fakes::TemporaryFolder folder;

@@ -144,7 +144,7 @@ TEST_CASE("attention reads queries, keys and values of its heads")
 TEST_CASE("every activation is a kind of layer without settings")
 {
     for (const char* const kind :
-         {"relu", "relu6", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "gelu", "gelu_tanh"}) {
+         {"relu", "relu6", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "gelu", "gelu_tanh", "tanh"}) {
         INFO(kind);
         const Graph graph = build_model(text_of(std::string(kind) + ", average_pool"));
         CHECK(name(graph.layer(1).kind) == kind);

@@ -147,6 +147,6 @@ TEST_CASE("Of what follows a refused operator, the operators that are not known 
     add_node(model, "LRN", {"images"}, "apart");
     add_node(model, "Add", {"second", "apart"}, "sum");
     add_end(model, "sum", 3);
-    CHECK_THAT(refusal_of(model), Catch::EndsWith("AveragePool with pads or dilations at 'at first'; "
+    CHECK_THAT(refusal_of(model), Catch::EndsWith("AveragePool with pads that are left out of the mean at 'at first'; "
                                                   "Inverse at 'at second'; LRN at 'at apart'"));
 }

@@ -11,10 +11,12 @@ using namespace roof::onednn;
 TEST_CASE("Networks train as in PyTorch")
 {
     for (const engine::ParityCase& one : engine::parity_cases(std::string(ROOF_TEST_DATA) + "/..")) {
-        INFO(one.name);
-        const model::Graph graph = one.graph();
-        HashedTraining training(graph, {.optimizer = one.optimizer});
-        engine::compare_with_pytorch(one, graph, training, one.losses);
+        DYNAMIC_SECTION(one.name)
+        {
+            const model::Graph graph = one.graph();
+            HashedTraining training(graph, {.optimizer = one.optimizer});
+            engine::compare_with_pytorch(one, graph, training, one.losses);
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //   hard sigmoid h(x) = relu6(x + 3) / 6    1/6 where -3 < x < 3, else 0
 //   GELU x P(x)                             P + x p
 //   GELU by tanh x s(u(x))                  s + x s (1 - s) u'
+//   tanh 2 s(2x) - 1                        4 s(2x) (1 - s(2x))
 //   hard swish x h(x)                       0 below -3, 1 above 3, else x / 3 + 1/2, as PyTorch has it
 // p and P: density and distribution function of the normal distribution; u(x) = √(8/π) (x + 0.044715 x³), since s(u) is
 // (1 + tanh(u / 2)) / 2.
@@ -78,6 +79,7 @@ template <LayerKind kind>
     if constexpr (kind == LayerKind::hard_sigmoid) return hard_sigmoid_of(x);
     if constexpr (kind == LayerKind::gelu) return x * normal_at(x).below;
     if constexpr (kind == LayerKind::gelu_tanh) return x * sigmoid_of(x * (tanh_slope + tanh_cubic * x * x));
+    if constexpr (kind == LayerKind::tanh) return 2 * sigmoid_of(2 * x) - 1;
     if constexpr (kind == LayerKind::hard_swish) return x * hard_sigmoid_of(x);
 }
 
@@ -96,6 +98,10 @@ template <LayerKind kind>
     if constexpr (kind == LayerKind::gelu_tanh) {
         const float s = sigmoid_of(x * (tanh_slope + tanh_cubic * x * x));
         return s * (1 + x * (1 - s) * (tanh_slope + 3 * tanh_cubic * x * x));
+    }
+    if constexpr (kind == LayerKind::tanh) {
+        const float s = sigmoid_of(2 * x);
+        return 4 * s * (1 - s);
     }
     const bool inside = x > -3 && x < 3;
     if constexpr (kind == LayerKind::hard_sigmoid) return inside ? 1.0F / 6 : 0;

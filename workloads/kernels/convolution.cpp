@@ -32,7 +32,7 @@ std::vector<ConvolutionPlan> convolution_plans(const ConvolutionPass& pass, int 
     const int lanes = convolution_lanes();
     const model::Window& window = pass.window;
     const bool is_gradient = pass.pass == Pass::backward_weights;
-    if (lanes == 0 || window.dilation > 1) return plans;
+    if (lanes == 0 || window.dilation > 1 || !window.is_square()) return plans;
     if (is_depthwise(pass) && is_gradient && (window.size == 3 || window.size == 5 || window.size == 7)) {
         plans.push_back(plan_depthwise_gradient(pass));
         plans.back().executed = flops(model::unpadded_multiply_adds(pass));

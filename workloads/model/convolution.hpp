@@ -18,20 +18,30 @@ struct Shape {
     auto operator<=>(const Shape&) const = default;
 };
 
-/// A square window; all networks here use square windows.
+/// A window. Down and across the map it is the same, unless it has a width.
 struct Window {
     int size = 1;
     int stride = 1;
     int padding = 0;
     int dilation = 1;  ///< convolution: distance between the positions that a window reads
+    int width = 0;     ///< convolution: its size across the map, with these two; 0: as down
+    int stride_across = 1;
+    int padding_across = 0;
 
+    constexpr bool is_square() const { return width == 0; }
+    /// The square one that is as this is across the map.
+    constexpr Window across() const
+    {
+        return is_square() ? *this : Window{width, stride_across, padding_across, dilation};
+    }
+    constexpr int taps() const { return size * across().size; }
     /// Positions from the first to the last that a window reads.
     constexpr int extent() const { return dilation * (size - 1) + 1; }
     /// Results along an axis of so many positions.
     constexpr int results(int positions) const { return (positions + 2 * padding - extent()) / stride + 1; }
     constexpr Shape result(const Shape& source, int channels) const
     {
-        return {channels, results(source.height), results(source.width)};
+        return {channels, results(source.height), across().results(source.width)};
     }
     auto operator<=>(const Window&) const = default;
 };

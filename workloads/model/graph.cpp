@@ -10,7 +10,8 @@
 namespace roof::model {
 namespace {
 
-Shape slid_over(const Shape& input, int channels, const Window& window)
+/// Throws std::logic_error for a window that cannot be, or does not fit along an axis of so many positions.
+void require_fit(const Window& window, int extent)
 {
     constexpr int most = 65'536;
     const auto is_wrong = [](int number, int least) { return number < least || number > most; };
@@ -19,10 +20,15 @@ Shape slid_over(const Shape& input, int channels, const Window& window)
         throw std::logic_error("a window of size " + std::to_string(window.size) + ", stride " +
                                std::to_string(window.stride) + ", padding " + std::to_string(window.padding) +
                                " and dilation " + std::to_string(window.dilation) + " cannot be");
-    if (std::min(input.height, input.width) + 2 * window.padding < window.extent()) {
-        throw std::logic_error("a window of " + std::to_string(window.extent()) + " does not fit into a map of " +
-                               std::to_string(input.height) + "x" + std::to_string(input.width));
-    }
+    if (extent + 2 * window.padding < window.extent())
+        throw std::logic_error("a window of " + std::to_string(window.extent()) + " does not fit into " +
+                               std::to_string(extent) + " positions");
+}
+
+Shape slid_over(const Shape& input, int channels, const Window& window)
+{
+    require_fit(window, input.height);
+    require_fit(window.across(), input.width);
     return window.result(input, channels);
 }
 
@@ -32,7 +38,7 @@ std::vector<long long> shape_of_weights(const Layer& of, const Shape& input)
     const long long channels = of.output.channels;
     switch (of.kind) {
         case LayerKind::convolution:
-            return {channels, input.channels / of.groups, of.window.size, of.window.size};
+            return {channels, input.channels / of.groups, of.window.size, of.window.across().size};
         case LayerKind::linear:
             return {channels, input.elements() / (1LL * of.output.height * of.output.width)};
         case LayerKind::embedding:
@@ -135,6 +141,11 @@ int Graph::average_pool(std::string name, int input, int size)
     const int extent = identity ? 1 : from.height;
     const Window window{.size = extent, .stride = extent, .padding = 0};
     return append({std::move(name), LayerKind::average_pool, {input}, {from.channels, size, size}, window});
+}
+
+int Graph::resize(std::string name, int input, int height, int width)
+{
+    return append({std::move(name), LayerKind::resize, {input}, {layer(input).output.channels, height, width}, {}});
 }
 
 int Graph::add(std::string name, int left, int right)
@@ -287,6 +298,13 @@ int Graph::positions(std::string name, int input, int count, int first)
     const int index = append({std::move(name), LayerKind::positions, {input}, output, {}});
     layers_.back().count = count > 0 ? count : output.height * output.width;
     layers_.back().first = first;
+    return index;
+}
+
+int Graph::shift(std::string name, int input)
+{
+    const int index = positions(std::move(name), input, 1);
+    layers_.back().is_same = true;
     return index;
 }
 

@@ -40,10 +40,12 @@ enum class LayerKind {
     rope,
     embedding,
     positions,
-    take_positions
+    take_positions,
+    resize,
+    tanh
 };
 
-constexpr EnumNames<LayerKind, 28> names_of(LayerKind)
+constexpr EnumNames<LayerKind, 30> names_of(LayerKind)
 {
     return {"layer",
             {{{LayerKind::input, "input"},
@@ -73,7 +75,9 @@ constexpr EnumNames<LayerKind, 28> names_of(LayerKind)
               {LayerKind::rope, "rope"},
               {LayerKind::embedding, "embedding"},
               {LayerKind::positions, "positions"},
-              {LayerKind::take_positions, "take_positions"}}}};
+              {LayerKind::take_positions, "take_positions"},
+              {LayerKind::resize, "resize"},
+              {LayerKind::tanh, "tanh"}}}};
 }
 
 /// Layers that normalise, and have a trained scale for each channel; all but the RMS norm have a shift, too.
@@ -94,13 +98,14 @@ struct Activation {
     double forward_flops, backward_flops;
 };
 /// All but the ReLU, which the layer before it may compute. `workloads/engine/activations.hpp` has the functions.
-inline constexpr std::array<Activation, 7> activations{{{LayerKind::relu6, 2, 1},
+inline constexpr std::array<Activation, 8> activations{{{LayerKind::relu6, 2, 1},
                                                         {LayerKind::sigmoid, 3, 6},
                                                         {LayerKind::silu, 4, 8},
                                                         {LayerKind::hard_sigmoid, 4, 2},
                                                         {LayerKind::hard_swish, 5, 5},
                                                         {LayerKind::gelu, 5, 11},
-                                                        {LayerKind::gelu_tanh, 8, 15}}};
+                                                        {LayerKind::gelu_tanh, 8, 15},
+                                                        {LayerKind::tanh, 5, 6}}};
 constexpr bool is_activation(LayerKind kind)
 {
     return std::ranges::find(activations, kind, &Activation::kind) != activations.end();
@@ -123,6 +128,7 @@ struct Layer {
     std::vector<int> order{};  ///< shuffle: for each channel of the output, that of the input
     int vocabulary = 0;        ///< embedding: number of tokens
     int count = 0;             ///< positions: those that have a value
+    bool is_same = false;      ///< positions: one value of each channel for all positions
     int cached = 0;            ///< attention over a cache: positions, of which the layer's is the last; 0: no cache
     int weights_of = -1;       ///< linear: the embedding whose weights it reads, which are trained once; -1: its own
     float theta = 10000;       ///< rope
@@ -168,10 +174,13 @@ class Graph {
     int activation(LayerKind kind, std::string name, int input);
     /// `ceil`: the last window may begin inside the map and end outside, as PyTorch's ceil_mode.
     int max_pool(std::string name, int input, Window window, bool ceil = false);
-    /// Without padding.
+    /// Padding counts as zeros.
     int average_pool(std::string name, int input, Window window);
     /// Appends a pool with an output of `size` x `size`; identity if the input already has that size.
     int average_pool(std::string name, int input, int size);
+    /// The map in another size: at each place between those of the input the mean of its four neighbours, weighted by their distance,
+    /// as PyTorch's bilinear interpolation without aligned corners.
+    int resize(std::string name, int input, int height, int width);
     int add(std::string name, int left, int right);
     /// The product of two maps, or of a map and one factor for each of its channels.
     int multiply(std::string name, int map, int factor);
@@ -201,6 +210,8 @@ class Graph {
     /// Adds a trained value of each channel and position, the same for all images. There are values of `count` positions; 0: of all. The
     /// input's first one is position `first`.
     int positions(std::string name, int input, int count = 0, int first = 0);
+    /// Adds a trained value of each channel, the same for all positions and images.
+    int shift(std::string name, int input);
     /// `count` positions of the input's, row by row, from `first` on; zeros where it has none: -1 for a position before all others.
     int take_positions(std::string name, int input, int first, int count);
 

@@ -75,6 +75,7 @@ class Reader {
             put(LayerKind::embedding, &Reader::embedding, {"vocabulary", "channels"});
             put(LayerKind::positions, &Reader::positions, {"count"});
             put(LayerKind::take_positions, &Reader::take_positions, {"first", "count"});
+            put(LayerKind::resize, &Reader::resize, {"height", "width"});
             put(LayerKind::attention, &Reader::attention, {"heads", "causal", "kv_heads"});
             put(LayerKind::rope, &Reader::rope, {"heads", "theta", "kv_heads"});
             put(LayerKind::slice, &Reader::slice, {"first", "channels"});
@@ -186,9 +187,12 @@ class Reader {
     {
         if (!settings_["window"] && !settings_["stride"] && !settings_["padding"])
             return graph_.average_pool(name_, source(), 1);
-        const Window of = window(0);
-        if (of.padding != 0) throw InputError("padding: an average pool has none");
-        return graph_.average_pool(name_, source(), of);
+        return graph_.average_pool(name_, source(), window(0));
+    }
+    int resize(LayerKind)
+    {
+        const int from = source();
+        return graph_.resize(name_, from, number("height", 1), number("width", 1));
     }
     int joined(LayerKind kind)
     {

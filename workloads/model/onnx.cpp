@@ -2,8 +2,9 @@
 #include "workloads/model/models.hpp"
 
 #include "ert/base/error.hpp"
+#include "workloads/model/onnx_attention.hpp"
 #include "workloads/model/onnx_gelu.hpp"
-#include "workloads/model/onnx_tensors.hpp"
+#include "workloads/model/onnx_layers.hpp"
 
 #include <cmath>
 #include <limits>
@@ -15,12 +16,9 @@ namespace {
 
 using namespace onnx_file;
 
-class NetworkReader {
+class NetworkReader : public LayerReader {
   public:
-    NetworkReader(const onnx::GraphProto& proto, const std::string& name)
-        : proto_(proto), graph_(name, image_of(proto)), values_(proto, graph_)
-    {
-    }
+    NetworkReader(const onnx::GraphProto& proto, const std::string& name) : LayerReader(proto, name), proto_(proto) {}
 
     Graph read()
     {
@@ -44,22 +42,25 @@ class NetworkReader {
             {"Clip", &NetworkReader::clip},
             {"Concat", &NetworkReader::concat},
             {"Conv", &NetworkReader::convolution},
+            {"Div", &NetworkReader::multiply},
             {"Dropout", &NetworkReader::dropout},
+            {"Gather", &NetworkReader::embedding},
             {"Gelu", &NetworkReader::gelu},
             {"Gemm", &NetworkReader::linear},
             {"GlobalAveragePool", &NetworkReader::global_pool},
             {"HardSigmoid", &NetworkReader::hard_sigmoid},
             {"HardSwish", &NetworkReader::hard_swish},
+            {"LayerNormalization", &NetworkReader::layer_norm},
             {"LogSoftmax", &NetworkReader::softmax},
             {"MatMul", &NetworkReader::product},
             {"MaxPool", &NetworkReader::max_pool},
             {"Mul", &NetworkReader::multiply},
             {"ReduceMean", &NetworkReader::reduce_mean},
             {"Relu", &NetworkReader::relu},
+            {"Resize", &NetworkReader::resize},
             {"Sigmoid", &NetworkReader::sigmoid},
-            {"Slice", &NetworkReader::slice},
             {"Softmax", &NetworkReader::softmax},
-            {"Split", &NetworkReader::split},
+            {"Tanh", &NetworkReader::tanh},
         };
         try {
             const auto function = functions.find(node.operation());
@@ -69,9 +70,13 @@ class NetworkReader {
                 if (is_known) return;
             }
             if (const auto source = gelus_.take(node, values_)) {
-                if (*source >= 0) values_.put(node.output(), graph_.activation(LayerKind::gelu, node.name(), *source));
+                if (!*source) return;
+                View made = **source;
+                made.layer = graph_.activation(LayerKind::gelu, node.name(), values_.whole(made));
+                values_.put(node.output(), made);
                 return;
             }
+            if (attentions_.take(node)) return;
             if (!is_known) throw Refused{""};
             if (values_.take(node)) return;
             if (function == functions.end()) throw Refused{"of a layer's output"};
@@ -101,35 +106,6 @@ class NetworkReader {
         refused_[node.operation() + (reason.empty() ? "" : " " + reason)].push_back("'" + node.name() + "'");
     }
 
-    int layer(const Node& node, int index = 0) { return values_.layer(node, index); }
-    const Tensor* constant(const Node& node, int index) const { return values_.constant(node, index); }
-    /// The value of a constant float. Throws Refused.
-    float number_in(const Node& node, int index) const
-    {
-        const Tensor* const given = constant(node, index);
-        if (given == nullptr || !given->scalar())
-            throw Refused{"of '" + node.input(index) + "', which is no number in the file"};
-        return *given->scalar();
-    }
-    const Shape& shape(int layer) const { return graph_.layer(layer).output; }
-    const Tensor& weights(const Node& node, std::size_t axes)
-    {
-        const Tensor* const found = constant(node, 1);
-        if (found == nullptr || found->dims.size() != axes) throw Refused{"without constant weights"};
-        count_of(found->dims);  // throws for more than 2^62
-        const auto [known, is_new] = users_.emplace(found->origin.empty() ? node.input(1) : found->origin, node.name());
-        if (!is_new) throw Refused{"with the weights of '" + known->second + "', which would be trained apart"};
-        return *found;
-    }
-    /// "layer1.0.conv1" of weights "layer1.0.conv1.weight", else the node's name.
-    std::string module_of(const Node& node) const
-    {
-        const std::string ending = ".weight";
-        const Tensor* const given = constant(node, 1);
-        const std::string weights = given != nullptr ? given->origin : "";
-        return weights.ends_with(ending) ? weights.substr(0, weights.size() - ending.size()) : node.name();
-    }
-
     int convolution(const Node& node)
     {
         const Numbers& dims = weights(node, 4).dims;
@@ -155,14 +131,6 @@ class NetworkReader {
         return linear_of(node, weight.dims[transposed ? 0 : 1], weight.dims[transposed ? 1 : 0], node.has(2));
     }
 
-    int linear_of(const Node& node, long long outputs, long long inputs, bool bias)
-    {
-        const int source = layer(node);
-        if (inputs != shape(source).elements() || !values_.is_flat(source))
-            throw Refused{"of " + std::to_string(inputs) + " inputs"};
-        return graph_.linear(module_of(node), source, extent_of(outputs), bias);
-    }
-
     /// A product with constant weights, and the Add of a constant behind it, which is its bias.
     int product(const Node& node)
     {
@@ -181,14 +149,22 @@ class NetworkReader {
     int add_maps(const Node& node)
     {
         for (int index = 0; index < 2; ++index) {
-            if (with_bias_.contains(node.input(index))) return layer(node, index);
+            if (with_bias_.contains(node.input(index))) return put(node, values_.view(node, index));
         }
+        for (int index = 0; index < 2; ++index) {
+            if (constant(node, index) != nullptr) return positions(node, 1 - index);
+        }
+        View &left = values_.view(node, 0), &right = values_.view(node, 1);
+        const int one = values_.whole(left), other = values_.whole(right);
+        if (left.axes == right.axes)
+            return put(node, {.layer = graph_.add(node.name(), one, other), .axes = left.axes});
         return graph_.add(node.name(), layer(node, 0), layer(node, 1));
     }
 
-    int relu(const Node& node) { return graph_.relu(node.name(), layer(node)); }
+    int relu(const Node& node) { return activation(node, LayerKind::relu); }
     int sigmoid(const Node& node) { return gate(node, LayerKind::sigmoid, LayerKind::silu); }
-    int hard_swish(const Node& node) { return graph_.activation(LayerKind::hard_swish, node.name(), layer(node)); }
+    int tanh(const Node& node) { return activation(node, LayerKind::tanh); }
+    int hard_swish(const Node& node) { return activation(node, LayerKind::hard_swish); }
     int hard_sigmoid(const Node& node)
     {
         const bool usual = std::abs(node.real("alpha", 0.2F) - 1.0F / 6) < 1e-6F && node.real("beta", 0.5F) == 0.5F;
@@ -200,8 +176,7 @@ class NetworkReader {
     {
         const std::string approximate = node.word("approximate", "none");
         if (approximate != "none" && approximate != "tanh") throw Refused{"with approximate " + approximate};
-        return graph_.activation(approximate == "none" ? LayerKind::gelu : LayerKind::gelu_tanh, node.name(),
-                                 layer(node));
+        return activation(node, approximate == "none" ? LayerKind::gelu : LayerKind::gelu_tanh);
     }
 
     /// The activation `alone`; where its input is multiplied by it and nothing else reads it, Mul adds `product`.
@@ -210,7 +185,7 @@ class NetworkReader {
         const onnx::NodeProto* const reader = values_.only_reader(node);
         const bool is_gate = reader != nullptr && Node::operation_of(*reader) == "Mul" && reader->input_size() == 2 &&
                              (reader->input(0) == node.input(0) || reader->input(1) == node.input(0));
-        if (!is_gate) return graph_.activation(alone, node.name(), layer(node));
+        if (!is_gate) return activation(node, alone);
         gates_.emplace(node.output(), product);
         return -1;
     }
@@ -219,57 +194,17 @@ class NetworkReader {
     {
         for (int index = 0; index < 2; ++index) {
             const auto gated = gates_.find(node.input(index));
-            if (gated != gates_.end()) return graph_.activation(gated->second, node.name(), layer(node, 1 - index));
+            if (gated != gates_.end()) return activation(node, gated->second, 1 - index);
         }
+        for (int index = 0; index < 2; ++index) {
+            const Tensor* const factor = constant(node, index);
+            if (factor != nullptr) return multiply_by(node, 1 - index, *factor);
+        }
+        if (node.operation() == "Div") throw Refused{"of a layer's output"};
         const int left = layer(node, 0);
         const int right = layer(node, 1);
         const bool turned = shape(left) == Shape{shape(right).channels};
         return graph_.multiply(node.name(), turned ? right : left, turned ? left : right);
-    }
-
-    int slice(const Node& node)
-    {
-        const int source = layer(node);
-        const long long channels = shape(source).channels;
-        const auto only = [&](int index, const std::string& attribute, const Numbers& usual) {
-            const Tensor* const given = constant(node, index);
-            const Numbers values = given != nullptr ? given->values() : node.numbers(attribute, usual);
-            if (values.size() != 1) throw Refused{"of more than one axis"};
-            return values.front();
-        };
-        const long long axis = only(3, "axes", {0});
-        if ((axis != 1 && axis + map_axes != 1) || only(4, "steps", {1}) != 1 || values_.is_flat(source))
-            throw Refused{"of other than channels"};
-        const long long first = bound_of(only(1, "starts", {}), channels);
-        return graph_.slice(node.name(), source, static_cast<int>(first),
-                            static_cast<int>(bound_of(only(2, "ends", {}), channels) - first));
-    }
-
-    int split(const Node& node)
-    {
-        node.require_axis(1, map_axes, 0);
-        const int source = layer(node);
-        if (values_.is_flat(source)) throw Refused{"of other than channels"};
-        const Tensor* const given = constant(node, 1);
-        Numbers sizes = given != nullptr ? given->values() : node.numbers("split", {});
-        const long long parts = node.outputs();
-        const long long each = (shape(source).channels + parts - 1) / parts;
-        if (sizes.empty()) {
-            sizes.assign(static_cast<std::size_t>(parts), each);
-            sizes.back() = shape(source).channels - each * (parts - 1);
-        }
-        if (static_cast<long long>(sizes.size()) != parts) throw Refused{"into " + text(sizes)};
-        long long first = 0;
-        for (int part = 0; part < node.outputs(); ++part) {
-            const long long size = sizes[static_cast<std::size_t>(part)];
-            if (size < 1 || size > shape(source).channels) throw Refused{"into " + text(sizes)};
-            const std::string name = node.name() + "." + std::to_string(part);
-            if (values_.is_read(node.output(part)))
-                values_.put(node.output(part),
-                            graph_.slice(name, source, static_cast<int>(first), static_cast<int>(size)));
-            first += size;
-        }
-        return -1;
     }
 
     int clip(const Node& node)
@@ -280,14 +215,15 @@ class NetworkReader {
         constexpr float none = std::numeric_limits<float>::infinity();
         const float most = limit(2, "max", none);
         if (limit(1, "min", -none) != 0 || (most != 6 && most != none)) throw Refused{"to other than 0 to 6"};
-        return graph_.activation(most == 6 ? LayerKind::relu6 : LayerKind::relu, node.name(), layer(node));
+        return activation(node, most == 6 ? LayerKind::relu6 : LayerKind::relu);
     }
 
     int concat(const Node& node)
     {
+        if (constant(node, 0) != nullptr) return with_tokens(node);
         std::vector<int> inputs;
         for (int index = 0; index < node.inputs(); ++index) inputs.push_back(layer(node, index));
-        node.require_axis(1, !inputs.empty() && values_.is_flat(inputs.front()) ? 2 : map_axes, 0);
+        node.require_axis(1, inputs.empty() ? 2 : values_.view(node).axes.size(), 0);
         return graph_.concat(node.name(), inputs);
     }
 
@@ -305,9 +241,11 @@ class NetworkReader {
         const Shape& map = shape(source);
         const bool keeps = window.size == 1 && window.stride == 1;
         const bool whole = window.size == map.height && window.size == map.width;
-        if (window.padding != 0 || window.dilation != 1) throw Refused{"with pads or dilations"};
+        if (window.dilation != 1) throw Refused{"with dilations"};
+        if (window.padding != 0 && node.number("count_include_pad", 0) != 1)
+            throw Refused{"with pads that are left out of the mean"};
         node.require("ceil_mode", 0);
-        if (!keeps && !whole) return graph_.average_pool(node.name(), source, window);
+        if (window.padding != 0 || (!keeps && !whole)) return graph_.average_pool(node.name(), source, window);
         return graph_.average_pool(node.name(), source, keeps ? map.height : 1);
     }
 
@@ -323,15 +261,32 @@ class NetworkReader {
         return node.number("keepdims", 1) == 1 ? pooled : graph_.flatten(node.name() + ".flatten", pooled);
     }
 
+    int resize(const Node& node)
+    {
+        const int source = layer(node);
+        const Shape& map = shape(source);
+        const std::string mode = node.word("mode", "nearest");
+        const std::string places = node.word("coordinate_transformation_mode", "half_pixel");
+        if (mode != "linear") throw Refused{"with mode " + mode};
+        if (places != "half_pixel" && places != "pytorch_half_pixel") throw Refused{"with places by " + places};
+        const Tensor *const scales = constant(node, 2), *const sizes = constant(node, 3);
+        Numbers to = sizes != nullptr ? sizes->values() : Numbers{};
+        for (const double scale : scales != nullptr && scales->numbers && to.empty() ? *scales->numbers : Reals{})
+            to.push_back(static_cast<long long>(scale * (to.size() < 2 ? 1 : to.size() == 2 ? map.height : map.width)));
+        if (to.size() != map_axes) throw Refused{"to a size that is not constant"};
+        return graph_.resize(node.name(), source, extent_of(to[2]), extent_of(to[3]));
+    }
+
     int dropout(const Node& node)
     {
-        return graph_.dropout(node.name(), layer(node), node.has(1) ? number_in(node, 1) : node.real("ratio", 0.5F));
+        const float ratio = node.has(1) ? number_in(node, 1) : node.real("ratio", 0.5F);
+        return of_each(node, [&](int whole) { return graph_.dropout(node.name(), whole, ratio); });
     }
 
     int softmax(const Node& node)
     {
         if (node.output() != proto_.output(0).name()) throw Refused{"before the end of the network"};
-        return layer(node);
+        return put(node, values_.view(node));
     }
 
     /// -1 if the file's output is no layer's.
@@ -340,7 +295,9 @@ class NetworkReader {
         onnx::NodeProto end;
         end.add_input(proto_.output(0).name());
         try {
-            return layer(Node(end));
+            View& last = values_.view(Node(end));
+            const int whole = values_.whole(last);
+            return graph_.vocabulary() > 0 && is_of_tokens(last) ? whole : layer(Node(end));
         } catch (const Refused&) {
             return -1;
         }
@@ -350,8 +307,7 @@ class NetworkReader {
     {
         const int output = last_layer();
         const int last = static_cast<int>(graph_.layers().size()) - 1;
-        if (output != last || shape(last).elements() != shape(last).channels)
-            throw InputError("the network does not end in one value per class");
+        if (output != last) throw InputError("the network does not end in one value per class");
         std::set<int> read{last};
         for (const Layer& layer : graph_.layers()) read.insert(layer.inputs.begin(), layer.inputs.end());
         for (int index = 0; index < last; ++index) {
@@ -362,13 +318,11 @@ class NetworkReader {
     static constexpr std::size_t map_axes = 4;
 
     const onnx::GraphProto& proto_;
-    Graph graph_;
-    Values values_;
     Gelus gelus_;
-    std::map<std::string, LayerKind> gates_;    ///< sigmoids that Mul joins with their input, and what it makes
-    std::map<std::string, std::string> users_;  ///< places by the weights that they multiply with
-    std::set<std::string> with_bias_;           ///< products whose Add is their bias
-    std::set<std::string> unknown_;             ///< values of operators that are refused
+    Attentions attentions_{values_, graph_};
+    std::map<std::string, LayerKind> gates_;  ///< sigmoids that Mul joins with their input, and what it makes
+    std::set<std::string> with_bias_;         ///< products whose Add is their bias
+    std::set<std::string> unknown_;           ///< values of operators that are refused
     std::map<std::string, std::vector<std::string>> refused_;  ///< places by operator
 };
 

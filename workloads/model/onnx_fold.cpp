@@ -34,11 +34,13 @@ Tensor computed(const Node& node, const Tensor& left, const Tensor& right)
     for (std::size_t k = 0; k < std::max(a.size(), b.size()); ++k) {
         const double x = a[a.size() == 1 ? 0 : k], y = b[b.size() == 1 ? 0 : k];
         if (std::max(std::abs(x), std::abs(y)) > 1LL << 31) throw Refused{"of a size that the file leaves open"};
-        if (operation == "Div" && y == 0) throw Refused{"by zero"};
-        const double quotient = operation == "Div" ? x / y : 0;
+        const bool divides = operation == "Div" || operation == "Mod";
+        if (divides && y == 0) throw Refused{"by zero"};
+        const double quotient = divides ? x / y : 0;
         made.numbers->push_back(operation == "Add"   ? x + y
                                 : operation == "Sub" ? x - y
                                 : operation == "Mul" ? x * y
+                                : operation == "Mod" ? x - y * std::floor(quotient)
                                 : left.is_float      ? quotient
                                                      : std::trunc(quotient));
     }
@@ -74,12 +76,89 @@ Tensor sliced(const Node& node, const Tensors& constants)
     return {.dims = {static_cast<long long>(part.size())}, .numbers = part, .is_float = false};
 }
 
+/// The shape of both, whose last axes stand beside each other; a list of integers is repeated along the first ones.
+Tensor expanded(Tensor tensor, Numbers to)
+{
+    for (std::size_t k = 1; k <= std::min(to.size(), tensor.dims.size()); ++k)
+        to[to.size() - k] = std::max(to[to.size() - k], tensor.dims[tensor.dims.size() - k]);
+    if (tensor.dims.size() > to.size()) to = tensor.dims;
+    const auto all = static_cast<std::size_t>(count_of(to));
+    Numbers own = tensor.dims;
+    own.erase(own.begin(), std::ranges::find_if(own, [](long long extent) { return extent != 1; }));
+    const bool is_repeated = tensor.numbers && !tensor.is_float && all <= 65'536 && own.size() <= to.size() &&
+                             std::equal(own.rbegin(), own.rend(), to.rbegin());
+    if (is_repeated) {
+        const Reals one = *tensor.numbers;
+        while (!one.empty() && tensor.numbers->size() < all)
+            tensor.numbers->insert(tensor.numbers->end(), one.begin(), one.end());
+    } else if (all != static_cast<std::size_t>(count_of(tensor.dims))) {
+        tensor.numbers.reset();
+    }
+    tensor.dims = std::move(to);
+    return tensor;
+}
+
+/// ConstantOfShape's value, as often as `shape` says.
+Tensor repeated(const Node& node, const Numbers& shape)
+{
+    const onnx::AttributeProto* const value = node.attribute("value");
+    Tensor made{.dims = {1}, .numbers = Reals{0}, .is_float = value == nullptr || is_float(value->t().data_type())};
+    if (value != nullptr && value->t().int64_data_size() + static_cast<int>(value->t().raw_data().size()) > 0) {
+        Tensors one;
+        one.put("", value->t());
+        made.numbers = one.find("")->numbers;
+    }
+    return expanded(made, shape);
+}
+
+/// Where and Equal, value by value; a list of one value is repeated.
+Tensor chosen(const Node& node, const Tensors& constants)
+{
+    const bool compares = node.operation() == "Equal";
+    std::vector<const Tensor*> all;
+    std::size_t most = 0;
+    for (int index = 0; index < (compares ? 2 : 3); ++index) {
+        all.push_back(&input(node, constants, index));
+        most = std::max(most, all.back()->numbers->size());
+    }
+    Tensor made{.dims = {static_cast<long long>(most)}, .numbers = Reals{}, .is_float = false};
+    const auto at = [&](std::size_t which, std::size_t k) {
+        const Reals& list = *all[which]->numbers;
+        if (list.size() != most && list.size() != 1) throw Refused{"of lists of different lengths"};
+        return list[list.size() == 1 ? 0 : k];
+    };
+    for (std::size_t k = 0; k < most; ++k)
+        made.numbers->push_back(compares ? at(0, k) == at(1, k) : at(0, k) != 0 ? at(1, k) : at(2, k));
+    return made;
+}
+
 Tensor gathered(const Node& node, const Tensor& list, const Tensor& places)
 {
     Tensor made{.dims = places.dims, .numbers = Reals{}, .is_float = list.is_float};
-    if (list.dims.size() != 1 || node.number("axis", 0) != 0) throw Refused{"of more than one axis"};
+    const bool is_row = !list.dims.empty() && list.dims.back() == static_cast<long long>(list.numbers->size());
+    if (!is_row || (list.dims.size() > 1 && node.operation() == "Gather")) throw Refused{"of more than one axis"};
+    node.require_axis(std::ssize(list.dims) - 1, list.dims.size(), 0);
     for (const long long one : places.values())
         made.numbers->push_back((*list.numbers)[place(one, list.numbers->size())]);
+    return made;
+}
+
+/// Of trained vectors those at these places: the first ones, or the first for all of them.
+Tensor rows_of(const Tensor& table, const Tensor& places)
+{
+    const Numbers at = places.values();
+    if (places.dims.empty() || at.empty() || table.dims.size() != 2)
+        throw Refused{"of trained vectors, at places that are not constant"};
+    const auto count = static_cast<std::size_t>(places.dims.back());  // of each image
+    bool are_first = true, are_same = true;
+    for (std::size_t k = 0; k < at.size(); ++k) {
+        are_first = are_first && at[k] == static_cast<long long>(k % count);
+        are_same = are_same && at[k] == 0;
+    }
+    if (!are_first && !are_same) throw Refused{"of trained vectors in an order of their own"};
+    Tensor made = table;
+    made.numbers.reset();
+    made.dims = {are_same ? 1 : places.dims.back(), table.dims[1]};
     return made;
 }
 
@@ -100,8 +179,10 @@ Tensor transposed(const Node& node, Tensor tensor)
 
 bool is_folded(const std::string& operation)
 {
-    static const std::set<std::string> all{"Add", "Cast",  "Concat",  "Div", "Gather",    "Identity",
-                                           "Mul", "Slice", "Squeeze", "Sub", "Transpose", "Unsqueeze"};
+    static const std::set<std::string> all{"Add",     "Cast",   "Concat",    "ConstantOfShape", "Div",
+                                           "Equal",   "Expand", "Gather",    "GatherElements",  "Identity",
+                                           "Mod",     "Mul",    "Reshape",   "Slice",           "Sqrt",
+                                           "Squeeze", "Sub",    "Transpose", "Unsqueeze",       "Where"};
     return all.contains(operation);
 }
 
@@ -117,21 +198,34 @@ Tensor folded(const Node& node, const Tensors& constants)
             (*made.numbers)[k] = std::trunc((*made.numbers)[k]);
         return made;
     }
+    if (operation == "Expand") return expanded(made, input(node, constants, 1).values());
+    if (operation == "ConstantOfShape") return repeated(node, made.values());
+    if (operation == "Gather" && made.is_float && made.dims.size() > 1) return rows_of(made, input(node, constants, 1));
     for (int index = 0; index < node.inputs(); ++index) {
         const Tensor* const given = constants.find(node, index);
         if (given == nullptr) continue;
-        if (given->is_float && !given->origin.empty()) throw Refused{"of floats"};
+        const bool is_number = given->numbers && given->numbers->size() == 1;
+        if (given->is_float && !given->origin.empty() && !is_number) throw Refused{"of floats"};
         if (!given->numbers) throw Refused{"of constants that are no lists of integers"};
     }
     if (operation == "Concat") return joined(node, constants);
     if (operation == "Slice") return sliced(node, constants);
+    if (operation == "Equal" || operation == "Where") return chosen(node, constants);
+    if (operation == "Sqrt") {
+        for (double& number : *made.numbers) number = std::sqrt(number);
+        return made;
+    }
+    if (operation == "Reshape") {
+        made.dims = {static_cast<long long>(made.numbers->size())};
+        return made;
+    }
     if (operation == "Squeeze" || operation == "Unsqueeze") {  // of a list, or of one number
         const bool is_list = operation == "Unsqueeze" || made.numbers->size() != 1;
         made.dims = is_list ? Numbers{static_cast<long long>(made.numbers->size())} : Numbers{};
         return made;
     }
     const Tensor& right = input(node, constants, 1);
-    return operation == "Gather" ? gathered(node, made, right) : computed(node, made, right);
+    return operation.starts_with("Gather") ? gathered(node, made, right) : computed(node, made, right);
 }
 
 }  // namespace roof::model::onnx_file

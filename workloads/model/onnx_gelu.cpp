@@ -14,11 +14,11 @@ constexpr std::array<Operator, 5> operators{{{"Div", 1.41421356F}, {"Erf", 0}, {
 
 }  // namespace
 
-std::optional<int> Gelus::take(const Node& node, Values& values)
+std::optional<std::optional<View>> Gelus::take(const Node& node, Values& values)
 {
     for (int index = 0; index < 2 && node.has(index); ++index) {
         const auto found = begun_.find(node.input(index));
-        const auto [taken, source, layer] = found == begun_.end() ? Begun{0, node.input(index)} : found->second;
+        const auto [taken, source, view] = found == begun_.end() ? Begun{0, node.input(index)} : found->second;
         const Operator& next = operators[taken];
         if (node.operation() != next.name || (taken == 0 && index == 1)) continue;
         const int other = 1 - index;
@@ -26,11 +26,11 @@ std::optional<int> Gelus::take(const Node& node, Values& values)
         const bool fits = next.constant == 0 ? !node.has(other) || node.input(other) == source
                                              : by != nullptr && by->scalar().value_or(0) == next.constant;
         if (!fits) continue;
-        if (taken + 1 == operators.size()) return layer;
+        if (taken + 1 == operators.size()) return view;
         const onnx::NodeProto* const reader = values.only_reader(node);
         if (reader == nullptr || Node::operation_of(*reader) != operators[taken + 1].name) continue;
-        begun_[node.output()] = {taken + 1, source, taken == 0 ? values.layer(node) : layer};
-        return -1;
+        begun_[node.output()] = {taken + 1, source, taken == 0 ? values.view(node) : view};
+        return std::optional<View>{};
     }
     return std::nullopt;
 }

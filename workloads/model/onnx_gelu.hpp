@@ -11,15 +11,15 @@ namespace roof::model::onnx_file {
 
 class Gelus {
   public:
-    /// Takes the node if it is the next of the five operators. Returns the layer that gives x for the last, -1 for the others.
+    /// Takes the node if it is the next of the five operators. Returns x for the last, nothing inside for the others.
     /// Throws Refused.
-    std::optional<int> take(const Node& node, Values& values);
+    std::optional<std::optional<View>> take(const Node& node, Values& values);
 
   private:
     struct Begun {
         std::size_t operators = 0;  ///< that were taken
         std::string source;         ///< x
-        int layer = -1;             ///< that gives it
+        View view{};                ///< as it is read
     };
     std::map<std::string, Begun> begun_;  ///< by the value that the last of them gives
 };

@@ -74,8 +74,9 @@ Window window_of(const Node& node, const Numbers& kernel)
     const Numbers strides = node.numbers("strides", {1, 1});
     const Numbers dilations = node.numbers("dilations", {1, 1});
     const std::string automatic = node.word("auto_pad", "NOTSET");
-    if (kernel.size() != 2 || !all_equal(kernel)) throw Refused{"with a window of " + text(kernel)};
-    if (strides.size() != 2 || !all_equal(strides)) throw Refused{"with strides of " + text(strides)};
+    const bool is_conv = node.operation() == "Conv";
+    if (kernel.size() != 2 || !(all_equal(kernel) || is_conv)) throw Refused{"with a window of " + text(kernel)};
+    if (strides.size() != 2 || !(all_equal(strides) || is_conv)) throw Refused{"with strides of " + text(strides)};
     if (dilations.size() != 2 || !all_equal(dilations)) throw Refused{"with dilations of " + text(dilations)};
     const auto check = [](const char* what, const Numbers& numbers, long long least) {
         constexpr long long most = 65'536;
@@ -85,13 +86,21 @@ Window window_of(const Node& node, const Numbers& kernel)
     check("a window", kernel, 1);
     check("strides", strides, 1);
     check("dilations", dilations, 1);
-    const long long reach = dilations[0] * (kernel[0] - 1);
-    const bool keeps = automatic.starts_with("SAME") && strides[0] == 1 && reach % 2 == 0;
+    const Numbers reach{dilations[0] * (kernel[0] - 1), dilations[0] * (kernel[1] - 1)};
+    const bool keeps =
+        automatic.starts_with("SAME") && strides == Numbers{1, 1} && reach[0] % 2 == 0 && reach[1] % 2 == 0;
     if (automatic != "NOTSET" && automatic != "VALID" && !keeps) throw Refused{"with auto_pad " + automatic};
-    const Numbers pads = keeps ? Numbers(4, reach / 2) : node.numbers("pads", {0, 0, 0, 0});
-    if (pads.size() != 4 || !all_equal(pads)) throw Refused{"with pads of " + text(pads)};
+    const Numbers half{reach[0] / 2, reach[1] / 2};
+    const Numbers pads = keeps ? Numbers{half[0], half[1], half[0], half[1]} : node.numbers("pads", {0, 0, 0, 0});
+    if (pads.size() != 4 || pads[0] != pads[2] || pads[1] != pads[3] || !(all_equal(pads) || is_conv))
+        throw Refused{"with pads of " + text(pads)};
     check("pads", pads, 0);
-    return {extent_of(kernel[0]), extent_of(strides[0]), extent_of(pads[0], 0), extent_of(dilations[0])};
+    const Window window{extent_of(kernel[0]), extent_of(strides[0]), extent_of(pads[0], 0), extent_of(dilations[0])};
+    Window both = window;
+    both.width = extent_of(kernel[1]);
+    both.stride_across = extent_of(strides[1]);
+    both.padding_across = extent_of(pads[1], 0);
+    return both.across() == window ? window : both;
 }
 
 }  // namespace roof::model::onnx_file

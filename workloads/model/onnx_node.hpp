@@ -106,10 +106,11 @@ inline long long bound_of(long long given, long long size, bool is_backwards = f
     const long long found = given < 0 ? given + size : given;
     return is_backwards ? std::clamp(found, -1LL, size - 1) : std::clamp(found, 0LL, size);
 }
-/// The window of a convolution or a pool: square, with the same stride, padding and dilation on both axes, each at most 65,536. Throws Refused.
+/// The window of a convolution or a pool, a pool's square with the same stride and padding on both axes; each number at
+/// most 65,536. Throws Refused.
 Window window_of(const Node& node, const Numbers& kernel);
 
-/// Stands for the number of images where the file leaves it open. Nothing can be computed from it.
-inline constexpr long long open_batch = -(1LL << 40);
+/// Stands for the number of images where the file leaves it open: a prime number that no other extent has.
+inline constexpr long long open_batch = 1'000'003;
 
 }  // namespace roof::model::onnx_file

@@ -106,6 +106,9 @@ void Tensors::put(const std::string& name, const onnx::TensorProto& constant)
                 .is_float = onnx_file::is_float(constant.data_type()),
                 .origin = name};
     made.numbers = numbers_in(constant, count_of(made.dims));
+    const std::string& raw = constant.raw_data();
+    made.is_zero = made.numbers ? std::ranges::all_of(*made.numbers, [](double number) { return number == 0; })
+                                : !raw.empty() && raw.find_first_not_of('\0') == std::string::npos;
     put(name, std::move(made));
 }
 
@@ -131,8 +134,7 @@ bool Tensors::put_constant(const Node& node)
 
 const Tensor* Tensors::find(const Node& node, int index) const
 {
-    const auto found = node.has(index) ? values_.find(node.input(index)) : values_.end();
-    return found == values_.end() ? nullptr : &found->second;
+    return node.has(index) ? find(node.input(index)) : nullptr;
 }
 
 }  // namespace roof::model::onnx_file

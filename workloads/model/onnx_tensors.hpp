@@ -17,6 +17,7 @@ struct Tensor {
     Numbers dims{};
     std::optional<Reals> numbers{};  ///< of a short list
     bool is_float = true;
+    bool is_zero = false;  ///< all of its numbers, also of a long list
     std::string origin{};  ///< the tensor of the file that it comes from
 
     /// The integers of a list, no farther from 0 than 2^62; empty for floats, and where they are not known.
@@ -31,6 +32,7 @@ bool is_float(int type);
 
 class Tensors {
   public:
+    Tensors() = default;
     explicit Tensors(const onnx::GraphProto& proto);
 
     void put(const std::string& name, Tensor tensor) { values_[name] = std::move(tensor); }
@@ -39,9 +41,14 @@ class Tensors {
     /// Null if the input is left out, or no constant.
     const Tensor* find(const Node& node, int index) const;
 
-  private:
     void put(const std::string& name, const onnx::TensorProto& constant);
+    const Tensor* find(const std::string& name) const
+    {
+        const auto found = values_.find(name);
+        return found == values_.end() ? nullptr : &found->second;
+    }
 
+  private:
     std::map<std::string, Tensor> values_;
 };
 

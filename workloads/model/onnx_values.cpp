@@ -3,7 +3,8 @@
 #include "ert/base/error.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <functional>
+#include <ranges>
 #include <set>
 
 namespace roof::model::onnx_file {
@@ -11,113 +12,39 @@ namespace {
 
 bool makes_view(const std::string& operation)
 {
-    static const std::set<std::string> all{"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
+    static const std::set<std::string> all{"Flatten", "Gather",  "Identity",  "Reshape",  "Slice",
+                                           "Split",   "Squeeze", "Transpose", "Unsqueeze"};
     return all.contains(operation);
 }
 
-long long product(const Numbers& numbers)
+/// The parts of one kind, in their order.
+Parts parts_of(const View& view, Part::Of kind)
 {
-    constexpr long long most = 1LL << 40;
-    long long result = 1;
-    for (const long long number : numbers) {
-        if (std::abs(result) > most / std::max(1LL, std::abs(number))) throw Refused{"of " + text(numbers) + " values"};
-        result *= number;
+    Parts some;
+    for (const Part& part : view.parts()) {
+        if (part.of == kind) some.push_back(part);
     }
-    return result;
+    return joined(some);
 }
 
-std::size_t axis_of(long long axis, std::size_t axes)
+/// Whether they are neighbours in the layer's output, in its order.
+bool are_together(const Parts& parts)
 {
-    const long long found = axis < 0 ? axis + static_cast<long long>(axes) : axis;
-    if (found < 1 || found >= static_cast<long long>(axes)) throw Refused{"of axis " + std::to_string(axis)};
-    return static_cast<std::size_t>(found);
+    return parts.empty() || (parts.size() == 1 && parts.front().stride == 1);
 }
 
-/// The view in the shape that Reshape names: the batch, then sizes, one of which may be -1; 0 keeps that of the view.
-/// `batch`: the number of images as the file has it. Throws Refused.
-View reshaped(View view, const Numbers& to, long long batch)
+/// For each channel of the view, in its order, that of the layer's output.
+std::vector<int> order_of(const Parts& channels)
 {
-    if (to.empty()) throw Refused{"to a single value"};
-    Numbers dims(to.begin() + 1, to.end());
-    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-        if (dims[axis] == 0 && axis < view.dims.size()) dims[axis] = view.dims[axis];
-        if (dims[axis] < -1 || dims[axis] == 0 || dims[axis] > 1LL << 31) throw Refused{"to " + text(to)};
-    }
-    const long long elements = product(view.dims);
-    const auto rest = std::ranges::find(dims, -1);
-    if (rest != dims.end()) *rest = elements / std::max(1LL, std::abs(product(dims)));
-    const bool keeps_batch = to[0] == batch || to[0] == 0 || to[0] == -1;
-    if (!keeps_batch || std::ranges::count(to, -1) > 1 || product(dims) != elements)
-        throw Refused{"to " + text(to) + ", which is not the batch and its values"};
-    view.dims = std::move(dims);
-    return view;
-}
-
-/// The view with its axes permuted; perm[0] is the batch. `map`: the layer's output. Only whole channels can move.
-View transposed(View view, const Numbers& perm, const Shape& map)
-{
-    const std::size_t axes = view.dims.size();
-    std::set<long long> seen(perm.begin(), perm.end());
-    if (perm.size() != axes + 1 || perm[0] != 0 || seen.size() != perm.size() || *seen.begin() != 0 ||
-        *seen.rbegin() != static_cast<long long>(axes))
-        throw Refused{"by " + text(perm)};
-    std::size_t moved = axes;  // the axes behind stay in place
-    while (moved > 0 && perm[moved] == static_cast<long long>(moved)) --moved;
-    if (moved == 0) return view;
-    const Numbers before(view.dims.begin(), view.dims.begin() + static_cast<std::ptrdiff_t>(moved));
-    const long long positions = 1LL * map.height * map.width;
-    const long long block = product(view.dims) / std::max(1LL, product(before));
-    if (block % positions != 0) throw Refused{"by " + text(perm) + ", which moves more than channels"};
-
-    Numbers after, strides(moved, 1);
-    for (std::size_t axis = moved; axis-- > 1;) strides[axis - 1] = strides[axis] * before[axis];
-    for (std::size_t axis = 0; axis < moved; ++axis)
-        after.push_back(before[static_cast<std::size_t>(perm[axis + 1] - 1)]);
-    const int together = static_cast<int>(block / positions);  // channels
-    std::vector<int> order;
-    for (long long at = 0; at < product(after); ++at) {
-        long long from = 0;
-        long long rest = at;
-        for (std::size_t axis = moved; axis-- > 0;) {
-            from += rest % after[axis] * strides[static_cast<std::size_t>(perm[axis + 1] - 1)];
-            rest /= after[axis];
+    std::vector<int> order{0};
+    for (const Part& part : channels) {
+        std::vector<int> next;
+        for (const int outer : order) {
+            for (long long k = 0; k < part.extent; ++k) next.push_back(outer + static_cast<int>(k * part.stride));
         }
-        for (int channel = 0; channel < together; ++channel) {
-            const int source = static_cast<int>(from) * together + channel;
-            order.push_back(view.order.empty() ? source : view.order[static_cast<std::size_t>(source)]);
-        }
+        order = std::move(next);
     }
-    std::ranges::copy(after, view.dims.begin());
-    if (!std::ranges::is_sorted(order) || !view.order.empty()) view.order = std::move(order);
-    return view;
-}
-
-/// Without axes of size 1. `axes` count the batch; negative ones count from the end.
-View squeezed(View view, const Numbers& axes)
-{
-    std::set<std::size_t> gone;
-    for (const long long axis : axes) gone.insert(axis_of(axis, view.dims.size() + 1));
-    Numbers kept;
-    for (std::size_t axis = 0; axis < view.dims.size(); ++axis) {
-        const bool is_gone = axes.empty() ? view.dims[axis] == 1 : gone.contains(axis + 1);
-        if (is_gone && view.dims[axis] != 1) throw Refused{"of an axis of " + std::to_string(view.dims[axis])};
-        if (!is_gone) kept.push_back(view.dims[axis]);
-    }
-    view.dims = std::move(kept);
-    return view;
-}
-
-/// With axes of size 1; `axes` as those of the result.
-View unsqueezed(View view, Numbers axes)
-{
-    const std::size_t count = view.dims.size() + 1 + axes.size();
-    for (long long& axis : axes) axis = static_cast<long long>(axis_of(axis, count));
-    std::ranges::sort(axes);
-    for (const long long axis : axes) {
-        if (axis - 1 > static_cast<long long>(view.dims.size())) throw Refused{"of axis " + std::to_string(axis)};
-        view.dims.insert(view.dims.begin() + axis - 1, 1);
-    }
-    return view;
+    return order;
 }
 
 }  // namespace
@@ -137,15 +64,20 @@ const onnx::ValueInfoProto& input_of(const onnx::GraphProto& proto)
 
 Shape image_of(const onnx::GraphProto& proto)
 {
-    const auto& dims = input_of(proto).type().tensor_type().shape().dim();
-    if (dims.size() != 4) throw InputError("the network's input is not [batch][channels][height][width]");
-    Shape shape;
-    for (int axis = 1; axis < 4; ++axis) {
+    const auto& type = input_of(proto).type().tensor_type();
+    const auto& dims = type.shape().dim();
+    const bool is_of_tokens = dims.size() == 2 && !is_float(type.elem_type()) && type.elem_type() != 0;
+    if (dims.size() != 4 && !is_of_tokens)
+        throw InputError("the network's input is neither [batch][channels][height][width] nor [batch][tokens]");
+    Shape shape{1};
+    for (int axis = 1; axis < dims.size(); ++axis) {
         const long long extent = dims[axis].dim_value();  // 0 where it is a name
         if (extent < 1 || extent > 65536)
             throw InputError("the size of the network's images is not given: axis " + std::to_string(axis) +
                              " of the input has no number");
-        (axis == 1 ? shape.channels : axis == 2 ? shape.height : shape.width) = static_cast<int>(extent);
+        (is_of_tokens || axis == 3 ? shape.width
+         : axis == 1               ? shape.channels
+                                   : shape.height) = static_cast<int>(extent);
     }
     return shape;
 }
@@ -156,6 +88,8 @@ Values::Values(const onnx::GraphProto& proto, Graph& graph) : graph_(graph), con
     const long long images = input.type().tensor_type().shape().dim(0).dim_value();
     batch_ = images > 0 ? images : open_batch;
     put(input.name(), 0);
+    if (input.type().tensor_type().shape().dim().size() == 2)
+        views_[input.name()] = squeezed(views_[input.name()], {1, 2});  // tokens
     for (const onnx::NodeProto& node : proto.node()) {
         for (const std::string& value : node.input()) readers_[value].push_back(&node);
     }
@@ -176,7 +110,8 @@ bool Values::take(const Node& node)
         constants_.put(node.output(), shape_of(node));
     } else if (is_folded(operation) && reads_constants(node)) {
         constants_.put(node.output(), fold(node));
-    } else if (makes_view(operation)) {
+    } else if (makes_view(operation) && views_.contains(node.input(0))) {
+        if (operation == "Split") return split(node);
         View made = view_of(node);
         made.name = node.name();
         views_[node.output()] = std::move(made);
@@ -189,12 +124,53 @@ bool Values::take(const Node& node)
 int Values::layer(const Node& node, int index)
 {
     View& of = view(node, index);
-    const Shape& map = graph_.layer(of.layer).output;
-    const Numbers plain{map.channels, map.height, map.width};
-    if (of.dims != plain && of.dims.size() != 1) throw Refused{"of values in the shape " + text(of.dims)};
-    if (!of.order.empty()) of.layer = graph_.shuffle(of.name, of.layer, of.order);
-    of.order.clear();
-    if (of.dims.size() == 1 && !is_flat(of.layer)) of.layer = graph_.flatten(of.name, of.layer);
+    const int layer = whole(of);
+    const Shape& map = graph_.layer(layer).output;
+    const View plain = View::of(layer, map, batch_);
+    if (of.axes == plain.axes) return layer;
+    if (of.axes.size() != 2 || of.axes[0] != plain.axes[0] || of.parts() != plain.parts()) {
+        const Numbers dims = of.dims();
+        throw Refused{"of values in the shape " + text(dims.empty() ? dims : Numbers(dims.begin() + 1, dims.end()))};
+    }
+    if (map.height * map.width > 1 || !is_flat(layer)) {
+        const int flat = graph_.flatten(of.name, layer);
+        of = View::of(flat, graph_.layer(flat).output, batch_, 2);
+    }
+    return of.layer;
+}
+
+int Values::whole(View& of)
+{
+    using enum Part::Of;
+    if (of.factor != 1) throw Refused{"of values that a constant multiplies"};
+    const auto has_all = [&](Part::Of kind) {
+        const Shape& map = graph_.layer(of.layer).output;
+        return of.count(kind) == (kind == channels ? map.channels : 1LL * map.height * map.width);
+    };
+    if (!has_all(positions)) {
+        if (!are_together(parts_of(of, positions))) throw Refused{"of positions that are no neighbours"};
+        of.layer = graph_.take_positions(of.name, of.layer, extent_of(of.position, 0), extent_of(of.count(positions)));
+        of.position = 0;
+    }
+    Parts own = parts_of(of, channels);
+    if (!has_all(channels)) {
+        std::ranges::sort(own, std::greater{}, &Part::stride);
+        if (!are_together(joined(own))) throw Refused{"of channels that are no neighbours"};
+        of.layer = graph_.slice(of.name, of.layer, extent_of(of.channel, 0), extent_of(of.count(channels)));
+        of.channel = 0;
+        own = parts_of(of, channels);
+    }
+    if (are_together(own)) return of.layer;
+    of.layer = graph_.shuffle(of.name, of.layer, order_of(own));
+    long long stride = 1;
+    for (Parts& axis : of.axes | std::views::reverse) {
+        for (Part& part : axis | std::views::reverse) {
+            if (part.of != channels) continue;
+            part.stride = stride;
+            stride *= part.extent;
+        }
+        axis = joined(axis);
+    }
     return of.layer;
 }
 
@@ -202,7 +178,8 @@ bool Values::is_flat(int layer) const
 {
     for (int index = static_cast<int>(flat_.size()); index <= layer; ++index) {
         const Layer& of = graph_.layer(index);
-        const bool flattens = of.kind == LayerKind::flatten || of.kind == LayerKind::linear;
+        const bool flattens =
+            of.kind == LayerKind::flatten || of.kind == LayerKind::linear || of.kind == LayerKind::take_positions;
         const bool spreads = index == 0 || of.inputs.empty() || of.kind == LayerKind::convolution;
         flat_.push_back(flattens || (!spreads && flat_[static_cast<std::size_t>(of.inputs.front())]));
     }
@@ -215,11 +192,10 @@ const onnx::NodeProto* Values::only_reader(const Node& node) const
     return found != readers_.end() && found->second.size() == 1 ? found->second.front() : nullptr;
 }
 
-View Values::map_of(int layer) const
+void Values::put(const std::string& value, int layer)
 {
-    const Shape& of = graph_.layer(layer).output;
-    if (is_flat(layer)) return {layer, {of.channels}};
-    return {layer, {of.channels, of.height, of.width}};
+    const Shape& map = graph_.layer(layer).output;
+    views_[value] = View::of(layer, map, batch_, is_flat(layer) && map.height * map.width == 1 ? 2 : 4);
 }
 
 View& Values::view(const Node& node, int index)
@@ -241,8 +217,10 @@ Tensor Values::shape_of(const Node& node)
 {
     node.require("start", 0);
     if (node.attribute("end") != nullptr) throw Refused{"with an end"};
-    Reals dims{static_cast<double>(batch_)};
-    for (const long long extent : view(node).dims) dims.push_back(static_cast<double>(extent));
+    Reals dims;
+    const Tensor* const given = constant(node, 0);
+    for (const long long extent : given != nullptr ? given->dims : view(node).dims())
+        dims.push_back(static_cast<double>(extent));
     return {.dims = {static_cast<long long>(dims.size())}, .numbers = dims, .is_float = false};
 }
 
@@ -258,22 +236,79 @@ Tensor Values::fold(const Node& node)
     return made;
 }
 
+/// Of channels in an order of their own a layer is made, which is cut then.
+View& Values::to_cut(const Node& node)
+{
+    View& of = view(node);
+    if (!are_together(parts_of(of, Part::Of::channels))) whole(of);
+    return of;
+}
+
+bool Values::split(const Node& node)
+{
+    const View& of = to_cut(node);
+    const long long axis = node.number("axis", 0), parts = node.outputs();
+    const Numbers dims = of.dims();
+    const long long extent = dims.at(static_cast<std::size_t>(axis < 0 ? axis + std::ssize(dims) : axis));
+    const Tensor* const given = constant(node, 1);
+    Numbers sizes = given != nullptr ? given->values() : node.numbers("split", {});
+    if (sizes.empty()) {
+        const long long each = (extent + parts - 1) / parts;
+        sizes.assign(static_cast<std::size_t>(parts), each);
+        sizes.back() = extent - each * (parts - 1);
+    }
+    if (std::ssize(sizes) != parts) throw Refused{"into " + text(sizes)};
+    long long first = 0;
+    for (int part = 0; part < node.outputs(); ++part) {
+        const long long size = sizes[static_cast<std::size_t>(part)];
+        if (size < 1 || size > extent) throw Refused{"into " + text(sizes)};
+        View made = sliced(of, axis, first, first + size);
+        made.name = node.name() + "." + std::to_string(part);
+        views_[node.output(part)] = std::move(made);
+        first += size;
+    }
+    return true;
+}
+
 View Values::view_of(const Node& node)
 {
-    const View& of = view(node);
-    const Tensor* const given = constant(node, 1);
     const std::string& operation = node.operation();
+    View of = operation == "Gather" || operation == "Slice" ? to_cut(node) : view(node);
+    const auto numbers = [&](int index, const std::string& attribute, const Numbers& usual) {
+        const Tensor* const given = constant(node, index);
+        if (given == nullptr && node.has(index)) throw Refused{"by numbers that are not constant"};
+        return given != nullptr ? given->values() : node.numbers(attribute, usual);
+    };
     if (operation == "Flatten") {
-        node.require_axis(1, of.dims.size() + 1, 1);
-        return reshaped(of, {batch_, -1}, batch_);
+        node.require_axis(1, of.axes.size(), 1);
+        return reshaped(of, {0, -1});
     }
     if (operation == "Reshape") {
-        if (given == nullptr) throw Refused{"to a shape that is not constant"};
-        return reshaped(of, given->values(), batch_);
+        if (constant(node, 1) == nullptr) throw Refused{"to a shape that is not constant"};
+        return reshaped(of, numbers(1, "", {}));
     }
-    if (operation == "Transpose") return transposed(of, node.numbers("perm", {}), graph_.layer(of.layer).output);
+    if (operation == "Transpose") return transposed(of, node.numbers("perm", {}));
     if (operation == "Identity") return of;
-    const Numbers axes = given != nullptr ? given->values() : node.numbers("axes", {});
+    if (operation == "Gather") {
+        const Tensor* const places = constant(node, 1);
+        const Numbers at = places != nullptr ? places->values() : Numbers{};
+        if (at.size() != 1) throw Refused{"of other than one place"};
+        const long long axis = node.number("axis", 0);
+        View one = sliced(of, axis, at[0], at[0] == -1 ? 1LL << 60 : at[0] + 1);
+        return places->dims.empty() ? squeezed(one, {axis}) : one;
+    }
+    if (operation == "Slice") {
+        const Numbers first = numbers(1, "starts", {}), end = numbers(2, "ends", {});
+        Numbers axes = numbers(3, "axes", {});
+        const Numbers steps = numbers(4, "steps", {});
+        for (std::size_t k = axes.size(); k < first.size(); ++k) axes.push_back(static_cast<long long>(k));
+        if (first.empty() || end.size() != first.size() || axes.size() != first.size() ||
+            std::ranges::any_of(steps, [](long long step) { return step != 1; }))
+            throw Refused{"with a step"};
+        for (std::size_t k = 0; k < axes.size(); ++k) of = sliced(of, axes[k], first[k], end[k]);
+        return of;
+    }
+    const Numbers axes = numbers(1, "axes", {});
     return operation == "Squeeze" ? squeezed(of, axes) : unsqueezed(of, axes);
 }
 

@@ -2,25 +2,19 @@
 #pragma once
 
 #include "workloads/model/onnx_tensors.hpp"
+#include "workloads/model/onnx_view.hpp"
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace roof::model::onnx_file {
 
-/// A value that is a layer's output in another shape or with its channels in another order. Nothing is computed until a
-/// layer reads it.
-struct View {
-    int layer = 0;
-    Numbers dims;              ///< without the batch: {channels, height, width}, {features}, or any other
-    std::vector<int> order{};  ///< for each channel, that of the layer's output; empty: as they are
-    std::string name{};        ///< of the operator that made the view
-};
-
 /// The file's one input that is no tensor of weights. Throws InputError if there is another number of them.
 const onnx::ValueInfoProto& input_of(const onnx::GraphProto& proto);
-/// The shape of one image. Throws InputError if the file leaves it open.
+/// The shape of one image, or of the numbers of a sequence's tokens: one channel of them in a row. Throws InputError if
+/// the file leaves it open.
 Shape image_of(const onnx::GraphProto& proto);
 
 class Values {
@@ -36,23 +30,29 @@ class Values {
 
     /// Null if the input is left out or is no constant.
     const Tensor* constant(const Node& node, int index) const { return constants_.find(node, index); }
-    /// The layer that gives this input; where it is a view, a shuffle or a flatten layer is added. Throws Refused.
+    /// The layer that gives this input as a map or as a list; where it is a view, the layers that make it are added.
+    /// Throws Refused.
     int layer(const Node& node, int index = 0);
+    /// The layer that gives what the view has, in any order of its axes. Throws Refused.
+    int whole(View& view);
+    /// A layer's output that is read. Throws Refused.
+    View& view(const Node& node, int index = 0);
+    bool is_view(const Node& node, int index) const { return node.has(index) && views_.contains(node.input(index)); }
     /// This value is the layer's output.
-    void put(const std::string& value, int layer) { views_[value] = map_of(layer); }
+    void put(const std::string& value, int layer);
+    void put(const std::string& value, View view) { views_[value] = std::move(view); }
     /// True for a list of values: behind a flatten or a linear layer.
     bool is_flat(int layer) const;
-    bool is_read(const std::string& value) const { return readers_.contains(value); }
     /// The operator that alone reads the node's output; null if there is none or several.
     const onnx::NodeProto* only_reader(const Node& node) const;
 
   private:
-    View map_of(int layer) const;
-    View& view(const Node& node, int index = 0);
     bool reads_constants(const Node& node) const;
     Tensor shape_of(const Node& node);
     Tensor fold(const Node& node);
     View view_of(const Node& node);
+    bool split(const Node& node);
+    View& to_cut(const Node& node);
 
     Graph& graph_;
     Tensors constants_;

@@ -63,15 +63,14 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
     const Shape input = flat ? Shape{static_cast<int>(graph.input_shape(index).elements())} : graph.input_shape(index);
     const Window window = layer.kind == LayerKind::linear ? Window{} : layer.window;
     const AxisCount rows = count_axis(input.height, layer.output.height, window);
-    const AxisCount columns = count_axis(input.width, layer.output.width, window);
+    const AxisCount columns = count_axis(input.width, layer.output.width, window.across());
 
     LayerWork work;
     const int of_group = input.channels / layer.groups;
-    const double products =
-        1.0 * batch * static_cast<double>(layer.output.elements()) * of_group * window.size * window.size;
+    const double products = 1.0 * batch * static_cast<double>(layer.output.elements()) * of_group * window.taps();
     if (products > most_products) throw InputError(layer.name + " has more than 2^62 multiply-adds");
     const long long outputs = batch * layer.output.elements();
-    work.multiply_adds = outputs * of_group * window.size * window.size;
+    work.multiply_adds = outputs * of_group * window.taps();
     work.multiply_adds_unpadded = unpadded_multiply_adds({batch, input, layer.output, window, layer.groups});
 
     const Flops flops{2.0 * static_cast<double>(work.multiply_adds)};
@@ -169,8 +168,9 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
         }
         case LayerKind::positions: {
             const int there = layer.output.height * layer.output.width;
-            const double values = 1.0 * std::clamp(layer.count - layer.first, 0, there) * layer.output.channels;
-            work.forward = elementwise(batch * values, moved + values * size.stored, to_output);
+            const int changed = layer.is_same ? there : std::clamp(layer.count - layer.first, 0, there);
+            const double values = 1.0 * changed * layer.output.channels;
+            work.forward = elementwise(batch * values, moved + std::min(values, trained) * size.stored, to_output);
             work.backward_weights = elementwise(batch * values, batch * values * size.stored + trained * size.trained,
                                                 trained * size.trained);
             break;
@@ -215,6 +215,10 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
             if (layer.window.size == 1) break;
             work.forward = elementwise(in, moved, to_output);
             work.backward_data = elementwise(in, moved, to_input);
+            break;
+        case LayerKind::resize:
+            work.forward = elementwise(7 * out, moved, to_output);  // four products and their sum
+            work.backward_data = elementwise(8 * out, moved, to_input);
             break;
         case LayerKind::add:
             work.forward = elementwise(out, moved + to_input, to_output);
@@ -297,19 +301,23 @@ std::string text(const ConvolutionPass& pass)
     const auto with = [](int value, int usual, const char* name) {
         return value == usual ? "" : name + std::to_string(value);
     };
-    const std::string size = std::to_string(pass.window.size);
+    const model::Window across = pass.window.across();
+    const auto both = [](int down, int other) {
+        return std::to_string(down) + (down == other ? "" : "x" + std::to_string(other));
+    };
     return text(pass.batch, pass.source) + " to " + std::to_string(pass.result.channels) +
-           with(pass.groups, 1, ", groups ") + ", " + size + "x" + size + " stride " +
-           std::to_string(pass.window.stride) + " padding " + std::to_string(pass.window.padding) +
-           with(pass.window.dilation, 1, " dilation ") + (pass.bias ? " + bias" : "") + (pass.relu ? " + relu" : "") +
-           (pass.prologue ? " of a scaled source" : "") + (pass.statistics ? " + statistics" : "");
+           with(pass.groups, 1, ", groups ") + ", " + std::to_string(pass.window.size) + "x" +
+           std::to_string(across.size) + " stride " + both(pass.window.stride, across.stride) + " padding " +
+           both(pass.window.padding, across.padding) + with(pass.window.dilation, 1, " dilation ") +
+           (pass.bias ? " + bias" : "") + (pass.relu ? " + relu" : "") + (pass.prologue ? " of a scaled source" : "") +
+           (pass.statistics ? " + statistics" : "");
 }
 
 long long unpadded_multiply_adds(const Convolution& convolution)
 {
     const auto& [batch, source, result, window, groups] = convolution;
     const long long rows = count_axis(source.height, result.height, window).taps;
-    const long long columns = count_axis(source.width, result.width, window).taps;
+    const long long columns = count_axis(source.width, result.width, window.across()).taps;
     return 1LL * batch * (source.channels / groups) * result.channels * rows * columns;
 }
 

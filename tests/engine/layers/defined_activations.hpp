@@ -22,7 +22,7 @@ inline DefinedActivation defined_activation(model::LayerKind kind, double x)
     const double hard_slope = x > -3 && x < 3 ? 1.0 / 6 : 0;
     const double pi = std::acos(-1.0);
     const double below = std::erfc(-x / std::sqrt(2.0)) / 2;
-    const double tanh = std::tanh(std::sqrt(2 / pi) * (x + 0.044715 * x * x * x));
+    const double by_tanh = std::tanh(std::sqrt(2 / pi) * (x + 0.044715 * x * x * x));
     switch (kind) {
         case relu6:
             return {std::clamp(x, 0.0, 6.0), x > 0 && x < 6 ? 1.0 : 0.0};
@@ -37,8 +37,10 @@ inline DefinedActivation defined_activation(model::LayerKind kind, double x)
         case gelu:
             return {x * below, below + x * std::exp(-x * x / 2) / std::sqrt(2 * pi)};
         case gelu_tanh:
-            return {x * (1 + tanh) / 2,
-                    (1 + tanh) / 2 + x * (1 - tanh * tanh) / 2 * std::sqrt(2 / pi) * (1 + 3 * 0.044715 * x * x)};
+            return {x * (1 + by_tanh) / 2, (1 + by_tanh) / 2 + x * (1 - by_tanh * by_tanh) / 2 * std::sqrt(2 / pi) *
+                                                                   (1 + 3 * 0.044715 * x * x)};
+        case model::LayerKind::tanh:
+            return {std::tanh(x), 1 - std::tanh(x) * std::tanh(x)};
         default:
             throw std::logic_error("no activation");
     }

@@ -6,6 +6,7 @@
 #include "tests/engine/layers/host_loops.hpp"
 #include "workloads/engine/activations.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +36,24 @@ class HostChannels : protected HostLoops {
         for_windows(op, [&](std::size_t from, std::size_t to) { sums[from] += result[to]; });
         const auto count = static_cast<float>(op.window.size * op.window.size);
         for (std::size_t k = 0; k < sums.size(); ++k) source.put(k, sums[k] / count);
+    }
+
+    void operator()(const Resize& op)
+    {
+        const Values source(memory_, op.source);
+        Values result(memory_, op.result);
+        std::vector<float> sums(op.result.elements());
+        for_neighbours(op, [&](std::size_t from, std::size_t to, float share) { sums[to] += share * source[from]; });
+        for (std::size_t k = 0; k < sums.size(); ++k) result.put(k, sums[k]);
+    }
+
+    void operator()(const ResizeGradient& op)
+    {
+        Values source(memory_, op.source);
+        const Values result(memory_, op.result);
+        std::vector<float> sums(op.source.elements());
+        for_neighbours(op, [&](std::size_t from, std::size_t to, float share) { sums[from] += share * result[to]; });
+        for (std::size_t k = 0; k < sums.size(); ++k) source.put(k, sums[k]);
     }
 
     void operator()(const Activate& op)
@@ -237,16 +256,40 @@ class HostChannels : protected HostLoops {
     }
 
   private:
-    /// Calls round(index in the source, index in the result) for each value that a window without padding reads.
+    /// Calls round(index in the source, index in the result, share) for each of the four neighbours of a result.
+    template <class Change, class Round>
+    static void for_neighbours(const Change& op, const Round& round)
+    {
+        const auto read_by = [](int place, int source, int result) {
+            return std::clamp((place + 0.5) * source / result - 0.5, 0.0, source - 1.0);
+        };
+        for_places(op.result, [&](std::size_t k, std::size_t n, int y, int x, int c) {
+            const double from_y = read_by(y, op.source.height, op.result.height);
+            const double from_x = read_by(x, op.source.width, op.result.width);
+            for (int near = 0; near < 4; ++near) {
+                const int i = static_cast<int>(from_y) + near / 2, j = static_cast<int>(from_x) + near % 2;
+                const double share = (1 - std::abs(from_y - i)) * (1 - std::abs(from_x - j));
+                if (i >= op.source.height || j >= op.source.width) continue;
+                const std::size_t row = n * static_cast<std::size_t>(op.source.height) + static_cast<std::size_t>(i);
+                const std::size_t place = row * static_cast<std::size_t>(op.source.width) + static_cast<std::size_t>(j);
+                round(place * static_cast<std::size_t>(op.source.channels) + static_cast<std::size_t>(c), k,
+                      static_cast<float>(share));
+            }
+        });
+    }
+
+    /// Calls round(index in the source, index in the result) for each value of the map that a window reads.
     template <class Pool, class Round>
     static void for_windows(const Pool& op, const Round& round)
     {
         const PoolShape pool = shape_of(op.source, op.result, op.window);
         for_places(op.result, [&](std::size_t k, std::size_t n, int y, int x, int c) {
-            for (int tap = 0; tap < pool.size * pool.size; ++tap)
-                round(place_at(pool, pool.height, pool.width, n, y * pool.stride + tap / pool.size,
-                               x * pool.stride + tap % pool.size, c),
-                      k);
+            for (int tap = 0; tap < pool.size * pool.size; ++tap) {
+                const int from_y = y * pool.stride - pool.padding + tap / pool.size;
+                const int from_x = x * pool.stride - pool.padding + tap % pool.size;
+                if (from_y < 0 || from_y >= pool.height || from_x < 0 || from_x >= pool.width) continue;
+                round(place_at(pool, pool.height, pool.width, n, from_y, from_x, c), k);
+            }
         });
     }
 

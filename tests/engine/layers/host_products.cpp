@@ -12,13 +12,13 @@ namespace {
 template <class Round>
 void for_taps(const ConvolutionPass& shape, const Round& round)
 {
-    const model::Window& window = shape.window;
+    const model::Window &window = shape.window, across = window.across();
     for (int n = 0; n < shape.batch; ++n) {
         for (int y = 0; y < shape.result.height; ++y) {
             for (int x = 0; x < shape.result.width; ++x) {
-                for (int tap = 0; tap < window.size * window.size; ++tap) {
-                    const int row = y * window.stride - window.padding + tap / window.size * window.dilation;
-                    const int column = x * window.stride - window.padding + tap % window.size * window.dilation;
+                for (int tap = 0; tap < window.taps(); ++tap) {
+                    const int row = y * window.stride - window.padding + tap / across.size * window.dilation;
+                    const int column = x * across.stride - across.padding + tap % across.size * window.dilation;
                     if (row < 0 || row >= shape.source.height || column < 0 || column >= shape.source.width) continue;
                     const auto index = [n](const model::Shape& map, int i, int j) {
                         return static_cast<std::size_t>((n * map.height + i) * map.width + j);
@@ -85,7 +85,7 @@ void require_operands(const Convolve& op, const Memory& memory)
     const auto batch = static_cast<std::size_t>(shape.batch);
     const auto inputs = static_cast<std::size_t>(shape.source.channels);
     const auto outputs = static_cast<std::size_t>(shape.result.channels);
-    const auto window = static_cast<std::size_t>(shape.window.size * shape.window.size);
+    const auto window = static_cast<std::size_t>(shape.window.taps());
     const auto maps = [&](const model::Shape& map) { return batch * static_cast<std::size_t>(map.elements()); };
     const auto check = [&](const Tensor& tensor, std::size_t elements, Precision type, const char* name) {
         require_tensor(tensor, memory, elements, type, alignment_of_maps, name);
@@ -139,7 +139,7 @@ void convolve(const Convolve& op, const Memory& memory)
         source[k] = scale ? stored(value, shape.precision) : value;
     }
     const auto outputs = static_cast<std::size_t>(shape.result.channels);
-    const auto taps = static_cast<std::size_t>(shape.window.size * shape.window.size);
+    const auto taps = static_cast<std::size_t>(shape.window.taps());
     const Tensor& written = shape.pass == Pass::forward         ? op.result
                             : shape.pass == Pass::backward_data ? op.source
                                                                 : op.weights;

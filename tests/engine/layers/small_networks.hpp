@@ -70,8 +70,9 @@ inline model::Graph bottleneck_network()
     return net;
 }
 
-/// The layers of mobile networks: convolutions in groups, depthwise and dilated, all activations, squeeze and excitation,
-/// channels that are cut, shuffled and joined, an average pool of a part of the map, another epsilon, no bias.
+/// The layers of mobile networks: convolutions in groups, depthwise and dilated, all activations, squeeze and
+/// excitation, channels that are cut, shuffled and joined, an average pool of a part of the map, another epsilon, no
+/// bias.
 inline model::Graph mobile_network()
 {
     using enum model::LayerKind;
@@ -100,7 +101,7 @@ inline model::Graph mobile_network()
     y = net.multiply("c.product", y, net.activation(sigmoid, "c.sigmoid", y));
     x = net.average_pool("c.pool", net.concat("c.concat", {x, y}), model::Window{.size = 2, .stride = 2, .padding = 0});
     x = net.linear("fc1", net.activation(silu, "end", net.flatten("flat", x)), 24, false);
-    x = net.linear("fc2", net.relu("fc1.relu", x), 20, false);
+    x = net.linear("fc2", net.activation(model::LayerKind::tanh, "fc1.tanh", net.relu("fc1.relu", x)), 20, false);
     net.linear("fc3", net.activation(gelu_tanh, "fc2.gelu", net.activation(hard_swish, "fc2.swish", x)), 10);
     return net;
 }
@@ -194,8 +195,8 @@ inline model::Graph flattened_network()
     return net;
 }
 
-/// Ends in an average pool, with overlapping windows that end outside the map, and joined branches; numbers of channels that
-/// no vector divides.
+/// Ends in an average pool of a square map, with overlapping windows that end outside the map or have padding, windows
+/// that are not square, joined branches, and maps that are resized; numbers of channels that no vector divides.
 inline model::Graph squeeze_network()
 {
     const model::Window three{.size = 3, .stride = 1, .padding = 1};
@@ -204,12 +205,19 @@ inline model::Graph squeeze_network()
     int x = net.relu("relu1", net.convolution("conv1", 0, 12, {.size = 3, .stride = 2, .padding = 0}, true));
     x = net.max_pool("pool1", x, {.size = 3, .stride = 2, .padding = 0}, true);
     int left = net.relu("left.relu", net.convolution("left", x, 9, one, true));
-    left = net.multiply("left.product", left, net.convolution("left.other", x, 9, one, true));
+    const model::Window wide{.size = 1, .width = 5, .padding_across = 2}, tall{.size = 3, .padding = 1, .width = 1};
+    const int other = net.convolution("left.tall", net.convolution("left.wide", x, 8, wide, false), 9, tall, true);
+    left = net.multiply("left.product", left, other);
     int right = net.relu("right.relu", net.convolution("right", x, 7, three, true));
     const int factor = net.activation(model::LayerKind::sigmoid, "gate", net.average_pool("squeeze", right, 1));
     right = net.multiply("right.excite", right, factor);
-    x = net.average_pool("pool2", net.concat("join", {left, right}), model::Window{.size = 3, .stride = 1});
-    x = net.relu("relu2", net.convolution("conv2", x, 10, one, true));
+    x = net.average_pool("pool2", net.concat("join", {left, right}),
+                         model::Window{.size = 3, .stride = 1, .padding = 1});
+    const model::Window apart{.size = 1, .stride = 1, .width = 2, .stride_across = 2};  // another step across than down
+    x = net.relu("relu2", net.convolution("conv2", x, 10, apart, true));
+    x = net.relu("relu3", net.convolution("conv3", x, 10, {.size = 2, .stride = 2, .width = 1}, true));
+    const int larger = net.convolution("conv4", net.resize("larger", x, 7, 5), 10, three, true);
+    x = net.relu("relu4", net.resize("smaller", larger, 3, 3));
     net.flatten("flat", net.average_pool("average", x, 1));
     return net;
 }

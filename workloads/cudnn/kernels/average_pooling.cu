@@ -18,11 +18,15 @@ struct AverageBody {
         Lanes<width> sum{};
 #pragma unroll 1  // unrolled, the loads of a window need more registers than there are
         for (int i = 0; i < window.size(); ++i) {
-            const std::uint32_t begin = Row{row.image, row.y * window.stride() + i}.begin(
-                                            pool.height, static_cast<std::uint32_t>(pool.width) * vectors) +
-                                        channel;
-            for (int j = 0; j < window.size(); ++j)
-                sum.add(load<width>(source, begin + static_cast<std::uint32_t>(x * window.stride() + j) * vectors));
+            const int from_y = row.y * window.stride() - pool.padding + i;
+            if (from_y < 0 || from_y >= pool.height) continue;  // zeros
+            const std::uint32_t begin =
+                Row{row.image, from_y}.begin(pool.height, static_cast<std::uint32_t>(pool.width) * vectors) + channel;
+            for (int j = 0; j < window.size(); ++j) {
+                const int from_x = x * window.stride() - pool.padding + j;
+                if (from_x < 0 || from_x >= pool.width) continue;
+                sum.add(load<width>(source, begin + static_cast<std::uint32_t>(from_x) * vectors));
+            }
         }
 #pragma unroll
         for (int i = 0; i < width; ++i) sum.lane[i] /= static_cast<float>(window.size() * window.size());

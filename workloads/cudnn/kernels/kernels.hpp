@@ -36,6 +36,8 @@ void enqueue(const MaxPool& operation, const Memory& memory, cudaStream_t stream
 void enqueue(const MaxPoolGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const AveragePool& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const AveragePoolGradient& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Resize& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const ResizeGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const Activate& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const CopyChannels& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const Scale& operation, const Memory& memory, cudaStream_t stream);

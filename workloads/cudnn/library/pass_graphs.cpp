@@ -11,7 +11,8 @@ namespace {
 Descriptor window_of(const model::Window& window)
 {
     const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
-    const std::vector<std::int64_t> padding{window.padding, window.padding};
+    const model::Window across = window.across();
+    const std::vector<std::int64_t> padding{window.padding, across.padding};
     Descriptor made(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
     made.set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{2})
         .set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT)
@@ -19,7 +20,7 @@ Descriptor window_of(const model::Window& window)
         .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, padding)
         .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, padding)
         .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, std::vector<std::int64_t>{window.dilation, window.dilation})
-        .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, std::vector<std::int64_t>{window.stride, window.stride});
+        .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, std::vector<std::int64_t>{window.stride, across.stride});
     return made.finish();
 }
 
@@ -182,10 +183,10 @@ std::vector<Descriptor> operations_of(const ConvolutionPass& shape)
     Tensors tensors(shape.batch, shape.precision);
     std::vector<Descriptor> operations;
     const Descriptor source = read_source(shape, tensors, operations);
-    const Descriptor weights =
-        tensor(number_weights,
-               {shape.result.channels, shape.source.channels / shape.groups, shape.window.size, shape.window.size},
-               type_of(shape.precision));
+    const Descriptor weights = tensor(
+        number_weights,
+        {shape.result.channels, shape.source.channels / shape.groups, shape.window.size, shape.window.across().size},
+        type_of(shape.precision));
     const Descriptor last = tensors.map(number_result, shape.result);
     Descriptor so_far = shape.bias || shape.relu ? tensors.passing(shape.result) : last;
     operations.push_back(convolve(shape, source, weights, so_far));

@@ -101,7 +101,7 @@ Convolve convolution_in(Trial& trial, const ConvolutionPass& shape, std::size_t 
                   .weights = trial.value({.batch = shape.result.channels,
                                           .channels = shape.source.channels / shape.groups,
                                           .height = shape.window.size,
-                                          .width = shape.window.size,
+                                          .width = shape.window.across().size,
                                           .precision = stored},
                                          pattern(-1)),
                   .result = trial.value(maps_of(shape.batch, shape.result, stored), pattern(-0.8F)),

@@ -211,7 +211,7 @@ struct MaxPoolGradient {
     model::Window window{};
 };
 
-/// Average over a window, without padding.
+/// Average over a window, whose padding counts as zeros.
 struct AveragePool {
     Tensor source{}, result{};
     model::Window window{};
@@ -220,6 +220,16 @@ struct AveragePool {
 struct AveragePoolGradient {
     Tensor source{}, result{};
     model::Window window{};
+};
+
+/// The source's map in the size of the result: place y reads the source at (y + 1/2) * height of the source / height of the result - 1/2,
+/// within its edges; a place i of the source has the weight max(0, 1 - |i - that|), down and across.
+struct Resize {
+    Tensor source{}, result{};
+};
+/// Reads the gradient of `result` and writes that of `source`.
+struct ResizeGradient {
+    Tensor source{}, result{};
 };
 
 /// result = f(source), see activations.hpp; with a gradient of that, result = gradient * f'(source), which may
@@ -301,6 +311,6 @@ using Operation =
                  LibraryNormGradient, LayerNorm, LayerNormGradient, Attention, AttentionGradient, MaskGradient, MaxPool,
                  MaxPoolGradient, AveragePool, AveragePoolGradient, Activate, CopyChannels, Scale, ScaleGradient,
                  Dropout, Loss, Widen, CheckFinite, Descend, DescendProduct, Advance, Embed, EmbedGradient,
-                 AddPositions, AddPositionsGradient, TakePositions, AttendCached, Turn>;
+                 AddPositions, AddPositionsGradient, TakePositions, AttendCached, Turn, Resize, ResizeGradient>;
 
 }  // namespace roof::ir

@@ -57,6 +57,14 @@ inline Tensor partial_sums_of(const Tensor& summed, int parts = 2)
     return {.batch = static_cast<int>(slabs), .channels = parts * summed.channels};
 }
 
+/// The same values as images of one position each.
+inline Tensor as_rows(Tensor map)
+{
+    map.batch = static_cast<int>(map.rows());
+    map.height = map.width = 1;
+    return map;
+}
+
 /// The maps of a batch, without memory.
 inline Tensor maps_of(int batch, const model::Shape& map, Precision precision)
 {

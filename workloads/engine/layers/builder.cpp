@@ -15,8 +15,8 @@ int image_block_of(const model::Graph& graph, const Settings& settings, const Ch
     const model::Layer& first = graph.layer(reading.front());
     const int stride = first.window.stride;
     constexpr std::array strides{1, 2, 4, 16, 32};  // the last two of patches
-    const bool is_possible =
-        std::ranges::find(strides, stride) != strides.end() && first.groups == 1 && first.window.dilation == 1;
+    const bool is_possible = std::ranges::find(strides, stride) != strides.end() && first.groups == 1 &&
+                             first.window.dilation == 1 && first.window.is_square();
     if (first.kind != model::LayerKind::convolution || !is_possible) return 0;
     const bool deep = choosers.deep_images(
         {model::convolution_of(graph, reading.front(), settings.batch), Pass::forward, settings.precision});

@@ -1,6 +1,7 @@
 // Embedding: y[n,p] = w[token of n,p];  dw[k] = the sum of dy[n,p] over the positions with token k. A linear layer with the same weights
 // writes its part of the gradient before.
 // Positions: y[n,p] = x[n,p] + w[p];  dw[p] = the sum of dy[n,p] over n;  dx = dy
+// One value for all positions: each position is an image.
 // Taken positions: y[n,p] = x[n,p + first];  dx[n,p] = dy[n,p - first]; zeros where there is none
 #include "workloads/engine/layers/layers.hpp"
 
@@ -29,16 +30,18 @@ void positions(Builder& build, const Unit& unit)
 {
     build.begin_with_work(unit, Phase::forward);
     const Trained weights = build.parameters.of(unit.layer, false);
-    const AddPositions add{build.input(unit), weights.read, build.list.tensor(build.map(unit.layer)),
-                           build.layer(unit).first};
+    const Tensor result = build.list.tensor(build.map(unit.layer));
+    const bool is_same = build.layer(unit).is_same;
+    AddPositions add{build.input(unit), weights.read, result, build.layer(unit).first};
+    if (is_same) add = {as_rows(add.source), weights.read, as_rows(result)};
     build.list.append(add, "roof:positions");
-    build.put(unit, add.result);
+    build.put(unit, result);
     build.tape.emplace_back([=, &build] {
         if (add.first > 0) throw Unsupported("positions that do not begin with the first are not trained");
         build.begin(unit, Phase::backward);
         build.add_flops(build.work(unit.layer).backward_weights.flops);
         const Tensor given = build.gradient(unit.layer);
-        build.list.append(AddPositionsGradient{given, weights.gradient}, "roof:positions");
+        build.list.append(AddPositionsGradient{is_same ? as_rows(given) : given, weights.gradient}, "roof:positions");
         build.completed(unit.layer, false);
         build.give(build.source(unit), given);
     });

@@ -55,6 +55,7 @@ void shuffle(Builder& build, const Unit& unit);
 void flatten(Builder& build, const Unit& unit);
 void max_pool(Builder& build, const Unit& unit);
 void average_pool(Builder& build, const Unit& unit);
+void resize(Builder& build, const Unit& unit);
 void dropout(Builder& build, const Unit& unit);
 void rope(Builder& build, const Unit& unit);
 /// Loss of the last layer's output, converted to fp32 if it is not. Its mean over the batch is written to the step's

@@ -1,4 +1,5 @@
 // Pooling. Max:  y = the maximum of the window, whose position receives dy.  Average: the mean of the window.
+// Resize: y = the mean of four neighbours, weighted by their distance.
 #include "workloads/engine/layers/layers.hpp"
 
 namespace roof::ir {
@@ -35,6 +36,20 @@ void average_pool(Builder& build, const Unit& unit)
     build.write_simple(unit, forward, [=, &build](const Tensor& given) {
         const Tensor gradient = build.list.tensor(source);
         build.list.append(AveragePoolGradient{gradient, given, window}, "roof:average_pool");
+        return gradient;
+    });
+}
+
+void resize(Builder& build, const Unit& unit)
+{
+    const auto forward = [&](const Tensor& source) {
+        const Tensor result = build.list.tensor(build.map(unit.layer));
+        build.list.append(Resize{source, result}, "roof:resize");
+        return result;
+    };
+    build.write_simple(unit, forward, [=, &build, source = build.input(unit)](const Tensor& given) {
+        const Tensor gradient = build.list.tensor(source);
+        build.list.append(ResizeGradient{gradient, given}, "roof:resize");
         return gradient;
     });
 }

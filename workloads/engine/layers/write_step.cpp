@@ -53,6 +53,7 @@ void write_unit(Builder& build, const Unit& unit)
         {LayerKind::relu, relu},
         {LayerKind::max_pool, max_pool},
         {LayerKind::average_pool, average_pool},
+        {LayerKind::resize, resize},
         {LayerKind::add, add},
         {LayerKind::multiply, multiply},
         {LayerKind::concat, concat},

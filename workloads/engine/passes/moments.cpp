@@ -6,14 +6,6 @@
 namespace roof::ir {
 namespace {
 
-/// The same values as a matrix with a row for each position.
-Tensor as_rows(Tensor map)
-{
-    map.batch = static_cast<int>(map.rows());
-    map.height = map.width = 1;
-    return map;
-}
-
 Tensor matrix(std::size_t rows, int columns, Precision precision = Precision::fp32)
 {
     return {.batch = static_cast<int>(rows), .channels = columns, .precision = precision};
@@ -68,8 +60,7 @@ void differentiate(List& list, const Uses& uses, const NormedProduct& both, cons
 bool has_moments(const ConvolutionPass& forward)
 {
     const bool is_narrow = forward.precision == Precision::bf16 || forward.precision == Precision::fp16;
-    const bool is_point = forward.window.size == 1 && forward.window.stride == 1 && forward.window.padding == 0;
-    return is_narrow && is_point && forward.groups == 1 && !forward.bias &&
+    return is_narrow && forward.window == model::Window{} && forward.groups == 1 && !forward.bias &&
            forward.source.channels % signs_per_byte == 0 && forward.result.channels % signs_per_byte == 0;
 }
 

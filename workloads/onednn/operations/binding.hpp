@@ -89,6 +89,8 @@ void bind(Binding& to, const ir::MaxPool& operation);
 void bind(Binding& to, const ir::MaxPoolGradient& operation);
 void bind(Binding& to, const ir::AveragePool& operation);
 void bind(Binding& to, const ir::AveragePoolGradient& operation);
+void bind(Binding& to, const ir::Resize& operation);
+void bind(Binding& to, const ir::ResizeGradient& operation);
 void bind(Binding& to, const ir::Activate& operation);
 void bind(Binding& to, const ir::Attention& operation);
 void bind(Binding& to, const ir::AttentionGradient& operation);

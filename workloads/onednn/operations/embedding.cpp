@@ -77,14 +77,19 @@ void add_to_rows(const Positions& at, const float* tokens, const Rows& rows, con
     });
 }
 
-/// `positions`: of the weights; those that an image lacks get zeros.
+Dim positions_each(const ir::Tensor& map)
+{
+    return Dim{map.height} * map.width;
+}
+
+/// `positions`: of the weights; those that an image, of `each` positions, lacks get zeros.
 template <class Element>
-void sum_images(const Positions& at, const Element* gradient, float* weights, DimRange positions)
+void sum_images(const Positions& at, Dim each, const Element* gradient, float* weights, DimRange positions)
 {
     std::fill(weights + positions.begin * at.channels, weights + positions.end * at.channels, 0.0F);
-    positions = {std::min(positions.begin, at.of_image), std::min(positions.end, at.of_image)};
-    for (Dim image = 0; image < at.images; ++image) {
-        const DimRange of_image{image * at.of_image + positions.begin, image * at.of_image + positions.end};
+    positions = {std::min(positions.begin, each), std::min(positions.end, each)};
+    for (Dim first = 0; first < at.rows(); first += each) {
+        const DimRange of_image{first + positions.begin, first + positions.end};
         for_pieces(at, of_image, {0, at.channels}, at.channels, [&](Dim place, Dim in_rows, Dim count) {
             float* const sums = weights + positions.begin * at.channels + in_rows;
             for (Dim lane = 0; lane < count; ++lane) sums[lane] += widen(gradient[place + lane]);
@@ -155,10 +160,10 @@ void bind(Binding& to, const ir::AddPositions& operation)
     const Tensor weights = to.train(operation.weights, plain(dims), dims).value;
     const Tensor y = to.write(operation.result, x.desc());
     to.program.append(
-        [=, at = positions_of(x.desc()), first = Dim{operation.first}] {
+        [=, at = positions_of(x.desc()), of_image = positions_each(operation.source), first = Dim{operation.first}] {
             with_type(y.elements(), [&, values = weights.data()]<class Element>(Element* result) {
                 write_rows(at, result, [&, source = x.elements().as<Element>()](Dim row) {
-                    const Dim position = row % at.of_image + first;
+                    const Dim position = row % of_image + first;
                     const float* const added = position < dims[0] ? values + position * at.channels : nullptr;
                     return [=](Dim c, Dim place) { return widen(source[place]) + (added != nullptr ? added[c] : 0); };
                 });
@@ -172,10 +177,11 @@ void bind(Binding& to, const ir::AddPositionsGradient& operation)
     const Tensor given = read_by_position(to, operation.gradient);
     const Tensor weights = to.trained_of(operation.weights).gradient;
     to.program.append(
-        [=, at = positions_of(given.desc()), dims = dims_of_rows(operation.weights, operation.gradient.channels)] {
+        [=, at = positions_of(given.desc()), each = positions_each(operation.gradient),
+         dims = dims_of_rows(operation.weights, operation.gradient.channels)] {
             with_type(given.elements(), [&](const auto* gradient) {
                 for_parts(dims[0], [&](Dim, Dim begin, Dim end) {
-                    sum_images(at, gradient, weights.data(), {begin, end});
+                    sum_images(at, each, gradient, weights.data(), {begin, end});
                 });
             });
         },

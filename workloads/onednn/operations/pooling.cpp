@@ -1,20 +1,25 @@
 // Pooling, by oneDNN. Max:  y = the maximum of the window; oneDNN stores its position, which receives dy.
-// Average:  y = the mean of the window; each position receives dy / size^2. Average windows never include padding.
+// Average:  y = the mean of the window; each position receives dy / size^2. Padding counts as zeros.
+// Resize:  y = the mean of four neighbours, weighted by their distance.
 #include "workloads/onednn/operations/binding.hpp"
 
 namespace roof::onednn {
 namespace {
 
-void forward(Binding& to, const ir::Tensor& source, const ir::Tensor& result, const model::Window& window,
-             dnnl::algorithm algorithm)
+void forward(Binding& to, const Tensor& x, const ir::Tensor& result, const PoolingPasses& passes)
 {
-    const Tensor x = to.read(source);
-    const PoolingPasses passes = describe_pooling(to.program.engine(), x.desc(), dims_of(result), window, algorithm);
     const Desc winners = passes.forward.layout_of(DNNL_ARG_WORKSPACE);
     const Pooling& made =
         to.poolings[result.block] = {passes, winners.get_size() > 0 ? to.program.tensor(winners) : Tensor{}};
     const Tensor y = to.write(result, passes.forward.layout_of(DNNL_ARG_DST));
     to.program.append(passes.forward, {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}, {DNNL_ARG_WORKSPACE, made.winners}});
+}
+
+void pool(Binding& to, const ir::Tensor& source, const ir::Tensor& result, const model::Window& window,
+          dnnl::algorithm algorithm)
+{
+    const Tensor x = to.read(source);
+    forward(to, x, result, describe_pooling(to.program.engine(), x.desc(), dims_of(result), window, algorithm));
 }
 
 /// `given`: the gradient of the result, in whose layout it is read.
@@ -31,7 +36,7 @@ void backward(Binding& to, const ir::Tensor& source, const ir::Tensor& given)
 
 void bind(Binding& to, const ir::MaxPool& operation)
 {
-    forward(to, operation.source, operation.result, operation.window, dnnl::algorithm::pooling_max);
+    pool(to, operation.source, operation.result, operation.window, dnnl::algorithm::pooling_max);
 }
 
 void bind(Binding& to, const ir::MaxPoolGradient& operation)
@@ -41,10 +46,21 @@ void bind(Binding& to, const ir::MaxPoolGradient& operation)
 
 void bind(Binding& to, const ir::AveragePool& operation)
 {
-    forward(to, operation.source, operation.result, operation.window, dnnl::algorithm::pooling_avg_exclude_padding);
+    pool(to, operation.source, operation.result, operation.window, dnnl::algorithm::pooling_avg_include_padding);
 }
 
 void bind(Binding& to, const ir::AveragePoolGradient& operation)
+{
+    backward(to, operation.source, operation.result);
+}
+
+void bind(Binding& to, const ir::Resize& operation)
+{
+    const Tensor x = to.read(operation.source);
+    forward(to, x, operation.result, describe_resampling(to.program.engine(), x.desc(), dims_of(operation.result)));
+}
+
+void bind(Binding& to, const ir::ResizeGradient& operation)
 {
     backward(to, operation.source, operation.result);
 }

@@ -43,7 +43,7 @@ inline Positions positions_of(const Desc& desc)
 inline Tensor read_by_position(Binding& to, const ir::Tensor& tensor)
 {
     const Tensor found = to.read(tensor);
-    return positions_in(found.desc()) ? found : to.read(tensor, with_channels_together(plain(tensor)));
+    return positions_in(found.desc()) ? found : to.read(tensor, with_channels_together(found.desc()));
 }
 
 struct DimRange {

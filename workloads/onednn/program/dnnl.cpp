@@ -131,7 +131,8 @@ Dims dims_of(int batch, const model::Shape& map)
 Dims weights_of(const model::Convolution& shape)
 {
     const int groups = shape.groups;
-    Dims dims{shape.result.channels / groups, shape.source.channels / groups, shape.window.size, shape.window.size};
+    Dims dims{shape.result.channels / groups, shape.source.channels / groups, shape.window.size,
+              shape.window.across().size};
     if (groups > 1) dims.insert(dims.begin(), groups);
     return dims;
 }
@@ -193,7 +194,8 @@ std::vector<Implementation> convolution_implementations(const dnnl::engine& engi
                                                         dnnl::algorithm algorithm, bool is_plain)
 {
     using dnnl::convolution_backward_data, dnnl::convolution_backward_weights, dnnl::convolution_forward;
-    const Dims strides = square(shape.window.stride), padding = square(shape.window.padding);
+    const model::Window across = shape.window.across();
+    const Dims strides{shape.window.stride, across.stride}, padding{shape.window.padding, across.padding};
     const Desc weights = any(weights_of(shape), shape.precision), result = result_of(shape);
     const auto forward = [&](dnnl::algorithm by) {
         return implementations<convolution_forward>(
@@ -249,6 +251,18 @@ PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, c
     const auto backward = pooling<dnnl::pooling_backward>(engine, window, end_padding, std::tie(forward), algorithm,
                                                           source, forward.dst_desc());
     return {described<dnnl::pooling_forward>({forward}).front(), described<dnnl::pooling_backward>({backward}).front()};
+}
+
+PoolingPasses describe_resampling(const dnnl::engine& engine, const Desc& source, const Dims& result)
+{
+    using dnnl::resampling_backward, dnnl::resampling_forward;
+    const dnnl::algorithm algorithm = dnnl::algorithm::resampling_linear;
+    const auto forward =
+        *implementation<resampling_forward>(0, engine, attributes(), std::tuple(), prop_kind::forward_training,
+                                            algorithm, source, any(result, precision_of(source)));
+    const auto backward = *implementation<resampling_backward>(0, engine, attributes(), std::tie(forward), algorithm,
+                                                               source, forward.dst_desc());
+    return {described<resampling_forward>({forward}).front(), described<resampling_backward>({backward}).front()};
 }
 
 std::string library_version()

@@ -82,6 +82,8 @@ struct PoolingPasses {
 };
 PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, const Dims& result,
                                const model::Window& window, dnnl::algorithm algorithm);
+/// Bilinear, in the layout of the source.
+PoolingPasses describe_resampling(const dnnl::engine& engine, const Desc& source, const Dims& result);
 
 /// Runs `work` and converts oneDNN's error to Error: "`what`: could not create a primitive descriptor".
 template <class Work>

@@ -1,0 +1,35 @@
+// Attention as exporters write it: the product of queries and keys, scaled before or behind, Softmax, and the product
+// with values.
+#pragma once
+
+#include "workloads/model/onnx_values.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace roof::model::onnx_file {
+
+class Attentions {
+  public:
+    Attentions(Values& values, Graph& graph) : values_(values), graph_(graph) {}
+
+    /// Takes the node if it is a part of one; the last adds the layer. Throws Refused.
+    bool take(const Node& node);
+
+  private:
+    struct Scores {
+        View queries, keys;  ///< [images][heads][positions][channels of a head], [images][heads][channels][positions]
+        double factor = 1;
+        bool are_shares = false;  ///< behind the Softmax
+    };
+    bool takes_scores(const Node& node, int index, Scores scores);
+    void put(const Node& node, const Scores& scores);
+
+    Values& values_;
+    Graph& graph_;
+    std::map<std::string, Scores> scores_;
+    std::set<std::string> nowhere_;  ///< where scores are no numbers
+};
+
+}  // namespace roof::model::onnx_file
