@@ -14,6 +14,7 @@ struct Card {
     int major = 9;
     int minor = 0;
     int multiprocessors = 2;
+    unsigned threads = 2048;            ///< of a multiprocessor at once
     unsigned first_multiprocessor = 0;  ///< number of the first; the others follow it
     std::size_t memory_bytes = std::size_t{256} << 20;
     std::size_t l1_bytes = std::size_t{64} << 10;  ///< of a multiprocessor

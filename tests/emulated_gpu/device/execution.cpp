@@ -9,8 +9,6 @@ namespace roof::emulated {
 
 namespace {
 
-constexpr u32 most_threads_at_once = 2048;  ///< of a multiprocessor
-
 std::string text(const Dim& place)
 {
     return "(" + std::to_string(place.x) + "," + std::to_string(place.y) + "," + std::to_string(place.z) + ")";
@@ -40,10 +38,10 @@ Execution::Execution(Engine& engine, const AddressSpace& memory, DeviceState& de
 {
     const Card& card = device.card;
     const auto multiprocessors = static_cast<u32>(card.multiprocessors);
-    const u32 of_multiprocessor = std::max(1U, most_threads_at_once / launch.block.count());
+    const u32 of_multiprocessor = std::max(1U, card.threads / launch.block.count());
     most_blocks_ = std::size_t{multiprocessors} * of_multiprocessor;
     const double threads =
-        std::min<double>(most_threads_at_once * card.multiprocessors, 1.0 * launch.grid.count() * launch.block.count());
+        std::min(1.0 * card.threads * card.multiprocessors, 1.0 * launch.grid.count() * launch.block.count());
     constexpr double latency = 4;
     const double cycles = std::max(1.0 / (card.lanes * card.multiprocessors), latency / threads);
     seconds_of_instruction_ = cycles / card.clock_hz;

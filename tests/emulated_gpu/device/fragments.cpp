@@ -113,15 +113,14 @@ void multiply_fragments(const MmaShape& shape, const std::vector<Thread*>& lanes
         }
         for (int i = 0; i < shape.k * shape.n / 32; ++i) {
             const Place place = place_in_b(lane, i, packed);
-            at(b, shape.n, place) = number(given.b, i) * scale_of_b(place);
+            at(b, shape.k, {place.column, place.row}) = number(given.b, i) * scale_of_b(place);
         }
     }
+    std::vector<f64> product = product_of(a, b, m, shape.n, shape.k);
     for (int lane = 0; lane < 32; ++lane) {
         void* const sums = lanes[static_cast<std::size_t>(lane)]->registers.sums;
         for (int i = 0; i < m * shape.n / 32; ++i) {
-            const Place place = place_in_sums(lane, i);
-            f64 sum = 0;
-            for (int k = 0; k < shape.k; ++k) sum += at(a, shape.k, {place.row, k}) * at(b, shape.n, {k, place.column});
+            const f64 sum = at(product, shape.n, place_in_sums(lane, i));
             if (shape.half_sums)
                 add_to_half(sums, i, sum);
             else if (shape.format == Format::fp64)

@@ -127,7 +127,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device)
     properties->sharedMemPerBlock = std::size_t{48} << 10;
     properties->sharedMemPerBlockOptin = card.shared_bytes - (std::size_t{1} << 10);
     properties->maxThreadsPerBlock = 1024;
-    properties->maxThreadsPerMultiProcessor = 2048;
+    properties->maxThreadsPerMultiProcessor = static_cast<int>(card.threads);
     properties->warpSize = 32;
     properties->unifiedAddressing = 1;
     properties->canMapHostMemory = 1;

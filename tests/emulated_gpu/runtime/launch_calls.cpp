@@ -48,11 +48,10 @@ cudaError_t check_launch(const Launch& launch, const void* kernel)
 /// Blocks that a multiprocessor holds at once.
 int resident_blocks(const KernelCode& code, const Card& card, int threads, std::size_t dynamic_shared)
 {
-    constexpr int threads_of_multiprocessor = 2048;
     constexpr int most_blocks = 32;
     constexpr std::size_t shared_of_system = 1U << 10;
     const std::size_t shared = code.shared_bytes + dynamic_shared + shared_of_system;
-    return std::min({threads_of_multiprocessor / threads, most_blocks, static_cast<int>(card.shared_bytes / shared)});
+    return std::min({static_cast<int>(card.threads) / threads, most_blocks, static_cast<int>(card.shared_bytes / shared)});
 }
 
 cudaError_t check_cluster(const Launch& launch, const void* kernel, const Card& card)

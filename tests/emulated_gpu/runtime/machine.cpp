@@ -37,6 +37,7 @@ Machine::Machine()
     if (const char* const spoiled = std::getenv("ROOF_EMULATED_WRONG"); spoiled != nullptr) engine_.spoils = spoiled;
     engine_.finds_races = std::getenv("ROOF_EMULATED_RACES") != nullptr;
     Card card = small_card(chosen == nullptr ? "h100" : chosen);
+    card.threads = static_cast<unsigned>(number_in("ROOF_EMULATED_THREADS", static_cast<int>(card.threads)));
     const char* mebibytes = std::getenv("ROOF_EMULATED_MIB");
     for (int number = 0; number < number_in("ROOF_EMULATED_GPUS", 1); ++number) {
         if (mebibytes != nullptr) {
