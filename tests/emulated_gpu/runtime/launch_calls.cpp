@@ -51,7 +51,8 @@ int resident_blocks(const KernelCode& code, const Card& card, int threads, std::
     constexpr int most_blocks = 32;
     constexpr std::size_t shared_of_system = 1U << 10;
     const std::size_t shared = code.shared_bytes + dynamic_shared + shared_of_system;
-    return std::min({static_cast<int>(card.threads) / threads, most_blocks, static_cast<int>(card.shared_bytes / shared)});
+    return std::min(
+        {static_cast<int>(card.threads) / threads, most_blocks, static_cast<int>(card.shared_bytes / shared)});
 }
 
 cudaError_t check_cluster(const Launch& launch, const void* kernel, const Card& card)
