@@ -1,7 +1,7 @@
 // An array in device memory, and memory of the host that a GPU copies from and to.
 #pragma once
 
-#include "ert/gpu/check.hpp"
+#include "ert/gpu/handle.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -1,9 +1,8 @@
-// Every call of the CUDA runtime goes through check(). A failed launch would else look infinitely fast. Handles have owners.
+// Every call of the CUDA runtime goes through check(). A failed launch would else look infinitely fast.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
-#include <memory>
 #include <source_location>
 #include <string>
 
@@ -18,20 +17,5 @@ void log_failure(cudaError_t status, std::source_location at = std::source_locat
 
 /// "cudaErrorNoDevice: no CUDA-capable device is detected".
 std::string describe(cudaError_t status);
-
-/// Calls the runtime's function `destroy`, and logs its failure.
-template <auto destroy>
-struct Destroy {
-    template <class Object>
-    void operator()(Object* handle) const noexcept
-    {
-        log_failure(destroy(handle));
-    }
-};
-
-template <class Object, auto destroy>
-using Handle = std::unique_ptr<Object, Destroy<destroy>>;
-
-using EventHandle = Handle<CUevent_st, cudaEventDestroy>;
 
 }  // namespace roof::gpu

@@ -1,7 +1,7 @@
 // Work captured from a stream as a CUDA graph, which one call launches again.
 #pragma once
 
-#include "ert/gpu/check.hpp"
+#include "ert/gpu/handle.hpp"
 
 #include <functional>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ert/base/units.hpp"
-#include "ert/gpu/check.hpp"
+#include "ert/gpu/handle.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -79,7 +79,7 @@ TEST_CASE("a trial writes its values and its counters before anything is timed o
     for (const bool backward : {false, true}) {
         NormTrial trial(small_norm(backward, Precision::fp32), stream, loops);
         const unsigned* const counters = trial.memory().counters();
-        CHECK(std::all_of(counters, counters + Program::counters_there, [](unsigned each) { return each == 0; }));
+        CHECK(std::all_of(counters, counters + Memory::counters_there, [](unsigned each) { return each == 0; }));
         CHECK(loops.read.size() == 2);
         for (const Tensor& filled : std::exchange(loops.read, {})) {
             const Values values(trial.memory(), filled);
@@ -92,7 +92,7 @@ TEST_CASE("a trial writes its values and its counters before anything is timed o
         }
         CHECK(trial.seconds(0) > 0);
         CHECK(emulated::fault_of_pending_work().empty());
-        CHECK(std::all_of(counters, counters + Program::counters_there, [](unsigned each) { return each == 0; }));
+        CHECK(std::all_of(counters, counters + Memory::counters_there, [](unsigned each) { return each == 0; }));
     }
 }
 

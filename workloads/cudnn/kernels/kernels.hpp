@@ -2,7 +2,8 @@
 // Results are bitwise reproducible. Throws Error if a launch fails, Unsupported for a tensor of 2^32 vectors or more.
 #pragma once
 
-#include "workloads/engine/ir/program.hpp"
+#include "workloads/engine/ir/memory.hpp"
+#include "workloads/engine/ir/operations.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "workloads/cudnn/kernels/vectors.cuh"
-#include "workloads/engine/ir/program.hpp"
+#include "workloads/engine/ir/memory.hpp"
 
 namespace roof::cudnn {
 

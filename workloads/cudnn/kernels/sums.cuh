@@ -3,7 +3,7 @@
 #pragma once
 
 #include "workloads/cudnn/kernels/vectors.cuh"
-#include "workloads/engine/ir/program.hpp"
+#include "workloads/engine/ir/memory.hpp"
 
 namespace roof::cudnn {
 
@@ -123,7 +123,7 @@ void launch_sums(const Tensor& summed, const Body& body, const Tensor& partial, 
     // Few columns: many last blocks, each with few slabs.
     constexpr unsigned most_columns = 8;
     const Columns cut = columns_for(summed, width, Body::threads, most_columns);
-    if (cut.column_blocks > Program::counters_there)
+    if (cut.column_blocks > Memory::counters_there)
         throw Unsupported("a layer has too many channels for the sums of this engine");
     const auto slabs = static_cast<unsigned>(slabs_of(summed.rows(), static_cast<std::size_t>(summed.channels)));
     const std::uint32_t vectors = vectors_in(summed.elements(), width);

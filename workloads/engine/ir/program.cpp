@@ -35,7 +35,7 @@ bool is_contraction(const Operation& operation)
 }  // namespace
 
 Program::Program()
-    : state_(resident_bytes(sizeof(StepState))), counters_(resident_bytes(counters_there * sizeof(unsigned)))
+    : state_(resident_bytes(sizeof(StepState))), counters_(resident_bytes(Memory::counters_there * sizeof(unsigned)))
 {
 }
 
@@ -107,6 +107,21 @@ void Program::append(const Operation& operation, const std::string& implementati
     if (!is_contraction(operation)) moved.no_reuse = moved.compulsory;
     add_work(moved);
     add_operation(operation, std::move(description));
+}
+
+void* Memory::at(const Tensor& tensor) const
+{
+    return tensor ? begin_ + program_->offset(tensor) : nullptr;
+}
+
+StepState* Memory::state() const
+{
+    return at<StepState>(program_->state());
+}
+
+unsigned* Memory::counters() const
+{
+    return at<unsigned>(program_->counters());
 }
 
 }  // namespace roof::ir

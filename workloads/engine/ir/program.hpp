@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ert/method/bench/subject.hpp"
+#include "workloads/engine/ir/memory.hpp"
 #include "workloads/engine/ir/operations.hpp"
 #include "workloads/engine/program.hpp"
 
@@ -42,9 +43,8 @@ class Program : public engine::Program<Operation> {
     Tensor scratch(std::size_t bytes);
     /// Returns the tensor of the StepState.
     const Tensor& state() const { return state_; }
-    /// Returns `counters_there` zeros of 32 bits. A user must leave them zero.
+    /// Returns Memory::counters_there zeros of 32 bits. A user must leave them zero.
     const Tensor& counters() const { return counters_; }
-    static constexpr std::size_t counters_there = 1024;
 
     /// The executor runs the operations of a stage's batch norms as one: what one of them moved no other moves again.
     void run_whole_norms() { whole_norms_ = true; }
@@ -66,27 +66,6 @@ class Program : public engine::Program<Operation> {
     std::size_t stage_of_norms_ = 0;
     std::size_t updated_apart_ = 0;  ///< values that DescendProducts update
     std::vector<std::pair<Tensor, std::vector<std::int32_t>>> constants_;
-};
-
-/// Addresses of the tensors of a placed program.
-class Memory {
-  public:
-    Memory(const Program& program, std::byte* begin) : program_(&program), begin_(begin) {}
-
-    /// Returns null for an empty tensor.
-    template <class Element>
-    Element* at(const Tensor& tensor) const
-    {
-        if (!tensor) return nullptr;
-        return reinterpret_cast<Element*>(begin_ + program_->offset(tensor));
-    }
-    void* at(const Tensor& tensor) const { return at<std::byte>(tensor); }
-    StepState* state() const { return at<StepState>(program_->state()); }
-    unsigned* counters() const { return at<unsigned>(program_->counters()); }
-
-  private:
-    const Program* program_;
-    std::byte* begin_;
 };
 
 }  // namespace roof::ir
