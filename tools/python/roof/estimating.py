@@ -49,9 +49,8 @@ class Estimated:
     def write(self, place: Union[str, Path]) -> Path:
         """A results folder with one row that is analytic and has no time."""
         row: results.Row = {"id": results.identity(BENCH, "cpu", self.point), "bench": BENCH, "role": "step",
-                            "device": "cpu",
-                            **self.point, "status": "ok", "flops": self.flops, "work_known": "analytic",
-                            "remarks": "; ".join(self.remarks)}
+                            "device": "cpu", **self.point, "status": "ok", "flops": self.flops,
+                            "work_known": "analytic", "remarks": "; ".join(self.remarks)}
         size = SIZES[self.point["precision"]]
         held = [(layer, "parameters", number * size) for layer, number in self.counts.parameters.items()]
         held += [("", what, number) for what, number in self.memory().items()]

@@ -210,8 +210,8 @@ def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: 
         total += work
     row: results.Row = {"id": results.identity("pytorch", device, point), "bench": "pytorch", "role": "step",
                         "device": device, **point, "status": "ok", **columns("launch", [step.total() for step in used]),
-                        "samples": len(used),
-                        "discarded": len(steps) - len(used), **columns("data", [step.data for step in used])}
+                        "samples": len(used), "discarded": len(steps) - len(used),
+                        **columns("data", [step.data for step in used])}
     for phase in PHASES:
         row.update(columns(phase, [step.phase(phase) for step in used]))
     recording.remarks += remarks_on(total)
@@ -223,9 +223,8 @@ def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: 
             beside.pop("others_processors", None)
         row.update(beside)
     row.update({"flops": total.contraction_flops, **columns_of(total, total.contraction_flops),
-                "time_known": "measured",
-                "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "description": DESCRIPTION,
-                "remarks": "; ".join(recording.remarks)})
+                "time_known": "measured", "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                "description": DESCRIPTION, "remarks": "; ".join(recording.remarks)})
     samples: List[results.Row] = [
         {"launch_s": step.total(), "data_s": step.data, **{f"{phase}_s": step.phase(phase) for phase in PHASES},
          "loss": losses[number] if losses else "", "used": int(any(step is one for one in used))}
@@ -270,5 +269,5 @@ def layer_row(recording: Recording, recorder: Recorder, key: Key) -> results.Row
     return {"layer": recorder.optimizer_name if layer == OPTIMIZER else layer,
             "kind": KINDS.get(layer) or recorder.kinds.get(layer, ""), "phase": phase,
             **columns("time", [step.seconds.get(key, 0.0) for step in recording.steps]),
-            "samples": len(recording.steps),
-            "flops": work.flops, **columns_of(work, work.flops), "implementation": made if kernels else "PyTorch"}
+            "samples": len(recording.steps), "flops": work.flops, **columns_of(work, work.flops),
+            "implementation": made if kernels else "PyTorch"}

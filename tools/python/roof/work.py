@@ -273,8 +273,9 @@ FORMULAS: Dict[str, Callable[..., Work]] = {
                      "native_group_norm"), norm),
     **dict.fromkeys(("native_batch_norm_backward", "cudnn_batch_norm_backward", "native_layer_norm_backward",
                      "native_group_norm_backward"), norm_backward),
-    "_fused_rms_norm": lambda out, x, shape, *rest: norm(out, x, *rest, each=4), "_fused_rms_norm_backward":
-        lambda out, gradient, x, *rest: norm_backward(out, gradient, x, *rest[2:], each=9, parameters=2),
+    "_fused_rms_norm": lambda out, x, shape, *rest: norm(out, x, *rest, each=4),
+    "_fused_rms_norm_backward": lambda out, gradient, x, *rest: norm_backward(out, gradient, x, *rest[2:], each=9,
+                                                                              parameters=2),
     "max_pool2d_with_indices": max_pool, "max_pool2d_with_indices_backward": max_pool_backward,
     "mkldnn_rnn_layer": lambda out, x, *rest: recurrent(x, tensors_in(list(rest[:2])), tensors_in(out)[:1]),
     "mkldnn_rnn_layer_backward": lambda out, x, *rest: recurrent(x, tensors_in(list(rest[:2])), tensors_in(out), 2),

@@ -116,8 +116,8 @@ class Export:
             if one["start"] is not None:
                 self.of(one["globalTid"]).calls.append(
                     Call(thread=number(one["globalTid"]), correlation=number(one["correlationId"]), name=text,
-                         start=one["start"],
-                         duration=one["duration"], domain="runtime" if text.startswith("cuda") else "driver"))
+                         start=one["start"], duration=one["duration"],
+                         domain="runtime" if text.startswith("cuda") else "driver"))
         for one in self.select("NVTX_EVENTS", "start end", "text textId globalTid"):
             if is_time(one["start"], one["end"]) and one["start"]:  # marks and names of threads have no end
                 name = str(one["text"]) if one["text"] is not None else self.text(one["textId"])
