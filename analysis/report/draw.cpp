@@ -1,4 +1,4 @@
-// Draws a figure as SVG. page/figure.js draws the same figures where readers zoom, with the same rules: what is outside the
+// Draws a figure as SVG. page/figure.js draws the same where readers zoom, with the same rules: what is outside the
 // frame is an arrow at its edge, outlines lie below points, and no text covers another.
 #include "analysis/report/svg.hpp"
 #include "analysis/table/fitted_text.hpp"

@@ -1,5 +1,5 @@
-// A figure in data coordinates: axes, roofs, marks, curves and their texts. It is made once, in C++. The drawers only place it:
-// draw.cpp as SVG, terminal.cpp as text, page/figure.js in the page, where readers zoom.
+// A figure in data coordinates: axes, roofs, marks, curves and their texts. It is made once, in C++. The drawers only
+// place it: draw.cpp as SVG, terminal.cpp as text, page/figure.js in the page, where readers zoom.
 #pragma once
 
 #include "analysis/roofline/place.hpp"
@@ -29,8 +29,6 @@ struct Extent {
     /// Ignores other values.
     void add(double value);
     bool empty() const { return high == 0; }
-    /// With this factor of room at both ends.
-    Extent widened(double factor) const { return {low / factor, high * factor}; }
 };
 
 /// The largest power of `base` that is at most `value`, and the smallest that is at least `value`.
@@ -61,7 +59,7 @@ std::vector<Tick> ticks(double low, double high, double factor, const std::funct
 
 enum class Shape { circle, square, triangle, diamond, cross };
 
-/// A slanted roof is y = rate * x, up to the highest flat one. A flat roof is y = rate, from the highest slanted one on.
+/// A slanted roof is y = rate * x, up to the highest flat one; a flat one is y = rate, from the highest slanted one on.
 struct RoofLine {
     std::string name;   ///< the level; of a flat roof the precision and the operation: "fp32 fma"
     std::string label;  ///< "DRAM, update: 63.0 GB/s"
@@ -159,7 +157,7 @@ struct Frame {
 /// Without ceilings.
 inline const Frame whole_frame{{0.01, 1e4}, {1e6, 1e15}};
 
-/// The frame over all devices, in whole decades: the same for every step and device of a machine. nullopt without a bandwidth or a compute ceiling.
+/// Over all devices, in whole decades: the same for every step. nullopt without a bandwidth or a compute ceiling.
 std::optional<Frame> frame_of(const Ceilings& ceilings);
 
 /// The roofs alone. `machine`, which may be null, has the guide's figures.
@@ -167,11 +165,11 @@ Figure roofs_figure(const std::string& title, const Roofs& roofs, const Frame& f
 
 /// The lines of lasting roofs in a figure of bursts, and the other way round, where the two differ by 3%.
 void add_other_roofs(Figure& figure, const Study& study, const Roofs& roofs);
-/// The roof of a step's farthest level for its own reads and writes. nullopt if they are not known or the drawn roof is of the same.
+/// The roof of a step's farthest level for its own reads and writes. nullopt if unknown, or if the drawn one is of them.
 std::optional<RoofLine> own_roof(const Placement& step, const Roofs& roofs);
 
-/// Marks of steps, phases and layers at their least bytes of the farthest level, and curves that join the steps of a series by
-/// batch. `each_level`: also a mark at each level whose bytes are known.
+/// Marks of steps, phases and layers at their least bytes of the farthest level, and curves that join the steps of a
+/// series by batch. `each_level`: also a mark at each level whose bytes are known.
 void add_placements(Figure& figure, std::span<const Placement* const> placements, bool each_level = false);
 
 /// The numbers of layers of one study, from 1 for the largest headroom of their row.

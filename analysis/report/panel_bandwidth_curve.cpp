@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace roof::analysis {
 
@@ -102,9 +103,8 @@ Figure figure_of(const Series& series, const Ceilings& ceilings, const std::stri
 
 Content bandwidth_curve_panel(const Study& study, const std::string& key)
 {
-    std::vector<std::string> devices;
-    for (const Measurement& row : calibration_rows(study))
-        if (std::find(devices.begin(), devices.end(), row.device) == devices.end()) devices.push_back(row.device);
+    std::set<std::string> devices;
+    for (const Measurement& row : calibration_rows(study)) devices.insert(row.device);
     const std::vector<PointSummary> points = summarize_points(calibration_rows(study));
     Content content;
     for (const std::string& device : devices) {

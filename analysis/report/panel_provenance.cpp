@@ -1,5 +1,5 @@
-// The source of the numbers: machine, versions, plan, how each number is known, and what was not measured and why; and what this run lacks,
-// with the way to get it.
+// The source of the numbers: machine, versions, plan, how each number is known, what was not measured and why; and what
+// this run lacks, with the way to get it.
 #include "analysis/report/report.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/steps/verdict.hpp"

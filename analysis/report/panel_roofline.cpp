@@ -20,7 +20,7 @@ namespace {
 /// A static picture shows the longest layers; the page's charts show all.
 constexpr std::size_t most_points = 400;
 
-/// For ranks on several devices, the roof of the link between them, and the step at the intensity of the link's traffic.
+/// For ranks on several devices, the roof of the link between them, and the step at the intensity of its traffic.
 void add_link(Figure& figure, const Placement& step)
 {
     if (!step.link) return;

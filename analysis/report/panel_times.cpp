@@ -1,5 +1,5 @@
-// Times against times: for each layer the time under the compute roof alone against the time under the farthest memory level
-// alone, which includes work without FLOPs that a roofline cannot show.
+// For each layer the time under the compute roof alone against the time under the farthest memory level alone, which
+// includes work without FLOPs that a roofline cannot show.
 #include "analysis/report/report.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"

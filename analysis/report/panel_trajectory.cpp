@@ -61,7 +61,7 @@ Figure over_batches(std::span<const Study> studies, const std::string& label, bo
         ticks(is_one ? batches.low : low, figure.x.frame.high, figure.x.frame.high / low > 512 ? 4 : 2, number_text);
     figure.y.label = label;
     figure.y.linear = is_share;
-    figure.y.frame = is_share ? Extent{0, std::max(1.0, values.high)} : values.widened(1.3);
+    figure.y.frame = is_share ? Extent{0, std::max(1.0, values.high)} : Extent{values.low / 1.3, values.high * 1.3};
     if (!is_share) figure.y.ticks = decade_ticks(figure.y.frame.low, figure.y.frame.high, number_text);
     if (is_share) {
         for (double at = 0; at <= figure.y.frame.high; at += figure.y.frame.high > 2 ? 1 : 0.25)

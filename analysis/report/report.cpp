@@ -52,7 +52,7 @@ std::string section(const Panel& panel, const std::vector<Study>& studies)
         std::string part = html_of(content_of(panel, studies[i], fmt::format("{}-{}", panel.id, i)));
         if (part.empty()) continue;
         if (is_joint) part.clear();
-        if (panel.is_live) part = without_titles(std::move(part));
+        if (panel.id == "roofline" || panel.id == "time") part = without_titles(std::move(part));
         if (studies.size() > 1) body += fmt::format("<h3>{}</h3>\n", escape(name_of(studies[i])));
         body += part;
         if (panel.has_numbers) body += numbers_of(panel, studies[i]);

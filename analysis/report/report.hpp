@@ -44,12 +44,11 @@ struct Panel {
     /// the tables as people see them.
     Content (*render)(const Study& study, const std::string& key) = nullptr;
     bool has_numbers = false;  ///< its pictures show what only its tables say: numbers_of() follows them
-    bool is_live = false;      ///< the page's script draws its pictures anew
 };
 
 // Figures that the page's charts draw, too.
 
-/// The times that the memory roof and the compute roof alone allow layers, which have levels. `steps`: the time of the step, by row.
+/// The times that the memory roof and the compute roof alone allow layers with levels. `steps`: their times, by row.
 Figure time_figure(const std::string& title, std::span<const Placement* const> layers,
                    const std::map<std::string, Seconds>& steps);
 /// Images per second and share of attainable over the batch; without those that have no mark.
@@ -72,7 +71,7 @@ void thin_layers(std::span<Study> studies);
 /// The report of these studies. The same studies give the same bytes.
 std::string report_html(const std::vector<Study>& studies);
 
-/// A page without script of points of one's own under the measured roofs of their devices. A point without bytes is a horizontal
+/// A page without script of points of one's own under the roofs of their devices. A point without bytes is a horizontal
 /// line: its rate is known, its intensity is not.
 std::string points_page(const Study& study);
 
@@ -122,20 +121,18 @@ std::string terminal_layers(const Study& study, int width, bool plain);
 // One training step as a trace for Perfetto and chrome://tracing. Results have median times of layers but no start
 // times, so layers are placed one after another within their phases. The file states this.
 
-/// {"traceEvents": [process and track names, a slice for the step, one per phase, one per layer], "otherData": {…}}.
-/// The process is the device; its tracks are step, phases and layers. Times are whole nanoseconds, written in
-/// microseconds as the format requires.
+/// {"traceEvents": [names, a slice for the step, one per phase, one per layer], "otherData": {…}}. The process is the
+/// device. Times are whole nanoseconds, written in microseconds as the format requires.
 nlohmann::json trace_of(const Study& study, const Measurement& row);
 
-// The report page's script, and its data as one JSON block. Numbers are exact and in SI units. Points are stored as
-// columns to keep the page small.
+// The page's script, and its data as one JSON block in SI units, with points as columns.
 
 /// {"studies": [{"name", "calibrated": the date,
-///   "roofs": [{"device", "owner", "threads", "levels": [roof], "compute": [roof]}], one for each device and thread count,
-///   "figures": [{"roofline": {"x", "y", "roofs"}, "time": the same, "series": [[number of a point]]}], one for each of "roofs",
+///   "roofs": [{"device", "owner", "threads", "levels": [roof], "compute": [roof]}] of each device and thread count,
+///   "figures": [{"roofline": {"x", "y", "roofs"}, "time": the same, "series": [[number of a point]]}] of each "roofs",
 ///   "rows": [{"id", "title", "model", "batch", "precision", "data", "threads", "seconds", "sentence", "roofs"}],
 ///   "scopes", "phases", "names", "kinds", "rates": values that the points index,
-///   "points": {"row", "scope", "name", …: a column each; "text" explains it, "cells" are its texts in the table of points, "at"
+///   "points": {"row", "scope", …: a column each; "text" explains it, "cells" are its texts in the table, "at"
 ///       its places in the roofline, [level, x], "time" that in the times, "before" that of the baseline}}]}
 /// A roof: {"name" or "precision", "median", "low", "high"}.
 nlohmann::json page_json(std::span<const Study> studies);
@@ -148,7 +145,7 @@ std::string_view page_script();
 /// SHA-256 of the script in base64, for the page's content security policy.
 std::string_view page_script_hash();
 
-// The frame of all pages, and the report's style sheet, with Okabe and Ito's colours for colour-blind readers (style.cpp). Phases also differ in shape.
+// The frame of all pages, and the style sheet (style.cpp).
 
 /// The page's, with a light and a dark theme and rules for print.
 std::string style_sheet();
@@ -156,8 +153,7 @@ std::string style_sheet();
 /// The light theme without variables, for picture files: few programs except browsers support them.
 std::string picture_style_sheet();
 
-/// A page with the style sheet that fetches nothing. `header` is above its main part, `scripts` below. `policy`: what its
-/// content security policy allows besides styles.
+/// A page with the style sheet that fetches nothing. `policy`: what its content security policy allows besides styles.
 std::string html_document(std::string_view title, std::string_view header, std::string_view main,
                           std::string_view scripts = "", std::string_view policy = "");
 

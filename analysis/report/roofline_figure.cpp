@@ -18,7 +18,7 @@ namespace roof::analysis {
 
 namespace {
 
-/// Room beside the ridge points, before whole decades: for elementwise work below the first one, for convolutions above the last.
+/// Room beside the ridge points, before whole decades: below for elementwise work, above for convolutions.
 constexpr double below_ridge = 3, above_ridge = 15;
 
 /// Decades beyond the frame that have ticks: a reader zooms out so far.

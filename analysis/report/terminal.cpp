@@ -24,7 +24,7 @@ constexpr int narrowest = 40;
 constexpr int margin = 13;  ///< columns of the rate axis: "100 GFLOP/s |"
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A text drawing: braille dots (two by four per cell) or, on plain terminals, one ASCII mark per cell, with text on top.
+/// A drawing of braille dots, two by four per cell, or on plain terminals one ASCII mark per cell; text is on top.
 class Canvas {
   public:
     Canvas(int columns, int rows, bool plain)
@@ -219,12 +219,6 @@ void draw_curves(CanvasPlot& plot, const Figure& figure)
                               letters.substr(std::min(i, letters.size() - 1), 1));
 }
 
-std::string axis_name(int columns)
-{
-    const std::string whole = "arithmetic intensity at the least bytes of the farthest level (FLOP/B)";
-    return display_columns(whole) <= static_cast<std::size_t>(columns) ? whole : "intensity (FLOP/B)";
-}
-
 std::string with_axes(const CanvasPlot& plot, const Figure& figure, const std::string& name_of_x, bool plain)
 {
     std::string text;
@@ -239,7 +233,8 @@ std::string with_axes(const CanvasPlot& plot, const Figure& figure, const std::s
         std::string name;
         for (const Tick& tick : decades(figure.y))
             if (plot.row(tick.at) == row) name = tick.text;
-        text += fmt::format("{:>{}} {}{}\n", name, margin - 2, plain ? "|" : "│", lines[static_cast<std::size_t>(row)]);
+        text += fmt::format("{:>{}} {}", name, margin - 2, plain ? "|" : "│");
+        text += lines[static_cast<std::size_t>(row)] + "\n";
     }
     std::string line(static_cast<std::size_t>(margin - 1), ' ');
     line += plain ? "+" : "└";
@@ -309,6 +304,8 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
     std::string text;
     const int wide = std::max(narrowest, width);
     const int columns = wide - margin;
+    const std::string whole = "arithmetic intensity at the least bytes of the farthest level (FLOP/B)";
+    const std::string name_of_x = static_cast<int>(whole.size()) <= columns ? whole : "intensity (FLOP/B)";
     const std::vector<const Measurement*> trained = measured_steps(study.results.rows);
     std::map<std::string, std::string> names;
     for (const Measurement* row : trained) names[row->id()] = step_name(*row, trained);
@@ -328,7 +325,7 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
         draw_roofs(plot, figure);
         name_roofs(plot, roofs);
         const std::string legend = draw_marks(plot, figure);
-        text += printable(device) + "\n" + with_axes(plot, figure, axis_name(columns), plain) +
+        text += printable(device) + "\n" + with_axes(plot, figure, name_of_x, plain) +
                 roofs_legend(roofs, wide, plain) + fitted_lines(legend, wide);
         if (threads.size() > 1)
             text += fitted_lines(

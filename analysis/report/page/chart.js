@@ -83,7 +83,7 @@ export class Chart {
     this.tip.style.top = `${above > 0 ? above : at.bottom - box.top + 6}px`;
   }
 
-  /// Lets the reader zoom. `change` gets a view { x, y }, a factor { zoom } or { undo }.
+  /// `change` gets a view { x, y }, a factor { zoom } or { undo }.
   zoomable(change) {
     this.change = change;
     this.figure.firstChild.append(element("small", {}, "drag to zoom, double click to undo"));

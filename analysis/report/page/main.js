@@ -21,8 +21,8 @@ function fold(alwaysOpen, changed) {
         {type: "button", class: "fold", onclick: () => flip(section, !section.classList.contains("folded"))},
         heading.textContent));
     flip(section, true);
-    document.querySelector(`nav a[href="#${section.id}"]`)?.addEventListener("click", () => flip(section, false));
-    document.querySelector(`.to-whatif[href="#${section.id}"]`)?.addEventListener("click", () => flip(section, false));
+    for (const link of document.querySelectorAll(`a[href="#${section.id}"]`))
+      link.addEventListener("click", () => flip(section, false));
   }
 }
 

@@ -2,8 +2,6 @@
 import {allSteps, distinct, hierarchical, knowsLevels, precisionAndData, stepKey} from "./choices.js";
 import {choice, element} from "./controls.js";
 
-const optionsOf = (values, any) => [["", any], ...distinct(values).map((value) => [value, value])];
-
 const stepName = (row) => `${row.model}, batch ${row.batch}, ${precisionAndData(row)}`;
 
 /// The hierarchical model is off where the bytes of a level are not known; the level belongs to it.
@@ -15,8 +13,8 @@ function modelControls({runs, choices}, changed) {
   const models = [["", "cache-aware: one intensity"], ["hierarchical", words]];
   const model = choice("Model", "choose-model", models, choices.model, changed("model"));
   model.querySelectorAll("option")[1].disabled = !known;
-  const levels = optionsOf(runs.flatMap(({roofs}) => roofs.levels.map(({name}) => name)), "all");
-  const level = choice("Level", "choose-level", levels, choices.level, changed("level"));
+  const levels = distinct(runs.flatMap(({roofs}) => roofs.levels.map(({name}) => name))).map((name) => [name, name]);
+  const level = choice("Level", "choose-level", [["", "all"], ...levels], choices.level, changed("level"));
   level.querySelector("select").disabled = !hierarchical(choices);
   return [model, level];
 }
@@ -91,6 +89,6 @@ export function questions() {
               "Below half of its roof: latency, launches and waiting are in the time, not in the roofs."),
           ...answer("fp32 or DRAM (93 / 7%)", "Neither binds in 95% of the resampled calibrations."),
           ...answer("mouse and keys",
-              "Dragging zooms to a rectangle, + and - zoom; a double click or Backspace undoes. Arrows explain points, " +
-                  "Enter selects.")));
+              "Dragging zooms to a rectangle, + and - zoom; a double click or Backspace undoes. Arrows explain " +
+                  "points, Enter selects.")));
 }
