@@ -178,7 +178,7 @@ class Graph {
     int average_pool(std::string name, int input, Window window);
     /// Appends a pool with an output of `size` x `size`; identity if the input already has that size.
     int average_pool(std::string name, int input, int size);
-    /// The map in another size: at each place between those of the input the mean of its four neighbours, weighted by their distance,
+    /// The map in another size: at each place the mean of the four neighbours in the input, weighted by their distance,
     /// as PyTorch's bilinear interpolation without aligned corners.
     int resize(std::string name, int input, int height, int width);
     int add(std::string name, int left, int right);

@@ -90,12 +90,11 @@ struct Segment {
 
 /// All kinds of layer, "other" last.
 inline constexpr std::array<std::string_view, 32> kinds_in_order{
-    "convolution",  "linear",         "batch_norm",   "layer_norm", "attention",  "relu",
-    "relu6",        "gelu",           "gelu_tanh",    "silu",       "hard_swish", "sigmoid",
-    "hard_sigmoid", "max_pool",       "average_pool", "add",        "multiply",   "concat",
-    "slice",        "shuffle",        "flatten",      "dropout",    "rms_norm",   "embedding",
-    "positions",    "take_positions", "rope",         "resize",     "loss",       "update",
-    "tanh",         "other"};
+    "convolution",  "linear",    "batch_norm", "layer_norm", "attention",      "relu",         "relu6",
+    "gelu",         "gelu_tanh", "silu",       "hard_swish", "sigmoid",        "hard_sigmoid", "max_pool",
+    "average_pool", "add",       "multiply",   "concat",     "slice",          "shuffle",      "flatten",
+    "dropout",      "rms_norm",  "embedding",  "positions",  "take_positions", "rope",         "resize",
+    "loss",         "update",    "tanh",       "other"};
 
 /// The phases in the order of the step; empty if phases were not timed.
 std::vector<Segment> phases_of(const Measurement& row);

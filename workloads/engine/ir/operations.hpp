@@ -222,8 +222,8 @@ struct AveragePoolGradient {
     model::Window window{};
 };
 
-/// The source's map in the size of the result: place y reads the source at (y + 1/2) * height of the source / height of the result - 1/2,
-/// within its edges; a place i of the source has the weight max(0, 1 - |i - that|), down and across.
+/// The source in the size of the result, whose place y reads it at r = (y + 1/2) * source's height / own height - 1/2,
+/// within its edges: its place i has the weight max(0, 1 - |i - r|), down and across.
 struct Resize {
     Tensor source{}, result{};
 };
