@@ -218,7 +218,7 @@ class InBrowser(Page):
         """A sample of tests/page/made_pages."""
         made = runpy.run_path(str(HERE / "made_pages"))
         try:
-            pages = list(made["pages"](self.folder, "names", range(4), ROOF))
+            pages = list(made["pages"](self.folder, "names", range(2), ROOF))
         except ImportError as error:
             self.skipTest(f"{error}: tools/install_dependencies --tests")
         for page in pages:
