@@ -22,6 +22,10 @@ TEMPLATE_TEST_CASE_SIG("a layer or RMS norm and its gradients follow from each p
                                                                   {1, 7, 3, 4, all_blocks},
                                                                   {1, 7, 3, 4, 1U},
                                                                   {9, 280, 1, 1, all_blocks},
+                                                                  {2, 2080, 1, 3, all_blocks},
+                                                                  {1, 9000, 1, 1, all_blocks},
+                                                                  {3, 1100, 1, 2, all_blocks},
+                                                                  {2, 1031, 1, 2, all_blocks},
                                                                   {2, 67, 3, 3, all_blocks},
                                                                   {5, 1, 1, 2, all_blocks}}) {
         const FewBlocks few({blocks, all_blocks, 1});
@@ -66,7 +70,7 @@ TEMPLATE_TEST_CASE_SIG("a layer or RMS norm and its gradients follow from each p
             if (!is_rms) first[k / each] += weighted(k) / channels;
             second[k / each] += weighted(k) * normal(k) / channels;
         }
-        for (const bool is_over : {false, true}) {
+        for (const auto& [is_over, slabs] : {std::pair{false, 1}, {true, 1}, {false, 3}, {true, 40}}) {
             OneOperation backward;
             const Tensor given = backward.filled(map, 4);
             const LayerNormGradient gradient{
@@ -78,7 +82,7 @@ TEMPLATE_TEST_CASE_SIG("a layer or RMS norm and its gradients follow from each p
                 .result = is_over ? given : backward.empty(map),
                 .sum = is_rms ? Tensor{} : backward.empty(numbers),
                 .sum_of_products = backward.empty(numbers),
-                .partial = backward.empty(partial_sums_of(map))};
+                .partial = backward.empty({.batch = slabs, .channels = 2 * channels})};
             backward.run(gradient, {gradient.result, gradient.sum, gradient.sum_of_products, gradient.partial});
             backward.check(
                 gradient.sum, [&](std::size_t c) { return sums[c]; }, tolerance);

@@ -1,5 +1,6 @@
-// The embedding of tokens and the values of positions. Sums go in the order of the positions, so that results are bitwise reproducible.
+// The embedding of tokens and the values of positions. Sums go in a fixed order, so that results are bitwise reproducible.
 #include "workloads/cudnn/kernels/kernels.hpp"
+#include "workloads/cudnn/kernels/sums.cuh"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
 namespace roof::cudnn {
@@ -21,32 +22,64 @@ struct EmbedBody {
     }
 };
 
-/// A warp for each row of the weights looks for the row's token, 32 positions at once.
+/// The block of a token's first position adds the gradients of all its positions to the token's row, and the others end when they find the token
+/// behind them. Every line of the block takes the positions of a part of the list, in their order; then the lines are added in theirs.
 template <class Element, int width>
 __global__ void __launch_bounds__(threads_per_block)
     add_to_rows(const float* tokens, const Element* gradient, float* weights, std::uint32_t positions,
-                std::uint32_t rows, std::uint32_t vectors, bool adds)
+                std::uint32_t vectors)
 {
-    const std::uint32_t row = blockIdx.x * blockDim.y + threadIdx.y;
-    if (row >= rows) return;
-    const auto token = static_cast<float>(row);
-    const auto add = [&](std::uint32_t place) {
-        for (std::uint32_t v = threadIdx.x; v < vectors; v += lanes) {
-            Lanes<width> sum = load<width>(gradient, place * vectors + v);
-            if (adds) sum.add(load<width>(weights, row * vectors + v));
-            store(weights, row * vectors + v, sum);
+    constexpr int kept = 4;       // vectors of a row that a thread sums at once
+    constexpr unsigned seen = 8;  // positions that a thread looks at before the block decides
+    __shared__ float shared[width * threads_per_block];
+    __shared__ bool finds[threads_per_block / lanes];  // of each line
+    const std::uint32_t own = blockIdx.x;
+    const float token = tokens[own];
+    const unsigned thread = threadIdx.y * lanes + threadIdx.x;
+    for (std::uint32_t back = 0; back < own; back += seen * threads_per_block) {
+        bool is_there = false;
+#pragma unroll
+        for (unsigned i = 0; i < seen; ++i) {
+            const std::uint32_t distance = back + i * threads_per_block + thread + 1;
+            is_there = is_there || (distance <= own && tokens[own - distance] == token);
         }
-        adds = true;
-    };
-#pragma unroll 8
-    for (std::uint32_t first = 0; first < positions; first += lanes) {
-        const std::uint32_t place = first + threadIdx.x;
-        unsigned found = __ballot_sync(~0U, place < positions && tokens[place] == token);
-        for (; found != 0; found &= found - 1)
-            add(first + lanes - 1 - static_cast<std::uint32_t>(__clz(static_cast<int>(found & (0U - found)))));
+        const bool is_found = __ballot_sync(~0U, is_there) != 0;
+        if (threadIdx.x == 0) finds[threadIdx.y] = is_found;
+        __syncthreads();
+        for (const bool one : finds)
+            if (one) return;
+        __syncthreads();
     }
-    for (std::uint32_t v = threadIdx.x; !adds && v < vectors; v += lanes)
-        store(weights, row * vectors + v, Lanes<width>{});
+    for (std::uint32_t left = 0; left < vectors; left += kept * lanes) {
+        Totals<width, 1> sums[kept];
+        const auto add = [&](std::uint32_t place) {
+#pragma unroll
+            for (int k = 0; k < kept; ++k) {
+                const std::uint32_t column = left + static_cast<unsigned>(k) * lanes + threadIdx.x;
+                if (column >= vectors) continue;
+                const Lanes<width> given = load<width>(gradient, place * vectors + column);
+#pragma unroll
+                for (int i = 0; i < width; ++i) sums[k].of[0][i] += given.lane[i];
+            }
+        };
+        for (std::uint32_t first = own + threadIdx.y * lanes; first < positions; first += threads_per_block) {
+            const std::uint32_t place = first + threadIdx.x;
+            unsigned found = __ballot_sync(~0U, place < positions && tokens[place] == token);
+            for (; found != 0; found &= found - 1)
+                add(first + lanes - 1 - static_cast<std::uint32_t>(__clz(static_cast<int>(found & (0U - found)))));
+        }
+#pragma unroll
+        for (int k = 0; k < kept; ++k) {
+            sum_lines<threads_per_block>(sums[k], shared);
+            const std::uint32_t column = left + static_cast<unsigned>(k) * lanes + threadIdx.x;
+            if (threadIdx.y != 0 || column >= vectors) continue;
+            const std::uint32_t at = static_cast<std::uint32_t>(token) * vectors + column;
+            Lanes<width> sum = load<width>(weights, at);
+#pragma unroll
+            for (int i = 0; i < width; ++i) sum.lane[i] += sums[k].of[0][i];
+            store(weights, at, sum);
+        }
+    }
 }
 
 template <class Element, int width>
@@ -119,14 +152,13 @@ void enqueue(const Embed& operation, const Memory& memory, cudaStream_t stream)
 
 void enqueue(const EmbedGradient& operation, const Memory& memory, cudaStream_t stream)
 {
+    auto* const weights = memory.at<float>(operation.weights);
+    if (!operation.adds) gpu::check(cudaMemsetAsync(weights, 0, operation.weights.bytes(), stream));
     with_vectors(operation.gradient, [&]<class Element, int width>() {
-        constexpr unsigned lines = threads_per_block / lanes;
-        const std::uint32_t vectors = vectors_of_row<width>(operation.gradient);
-        const std::uint32_t rows = vectors_in(operation.weights.elements(), width) / vectors;
-        add_to_rows<Element, width><<<(rows + lines - 1) / lines, dim3(lanes, lines), 0, stream>>>(
-            memory.at<float>(operation.tokens), memory.at<Element>(operation.gradient),
-            memory.at<float>(operation.weights), vectors_in(operation.gradient.rows(), 1), rows, vectors,
-            operation.adds);
+        const std::uint32_t positions = vectors_in(operation.gradient.rows(), 1);
+        add_to_rows<Element, width><<<positions, dim3(lanes, threads_per_block / lanes), 0, stream>>>(
+            memory.at<float>(operation.tokens), memory.at<Element>(operation.gradient), weights, positions,
+            vectors_of_row<width>(operation.gradient));
         gpu::check(cudaGetLastError());
     });
 }

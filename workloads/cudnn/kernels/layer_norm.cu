@@ -1,5 +1,5 @@
-// Layer and RMS norm: the threads of a line share the channels of a position. The sums over the positions are those of a batch norm's
-// gradients, with numbers of the position in the place of numbers of the channel.
+// Layer and RMS norm: the threads of a line share the channels of a position and keep them in registers, so that each map is read once. A
+// block of the gradient also sums its positions for each channel; a second kernel adds the sums of the blocks, in their order.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/sums.cuh"
 #include "workloads/cudnn/kernels/vectors.cuh"
@@ -7,8 +7,8 @@
 namespace roof::cudnn {
 namespace {
 
-constexpr unsigned lanes = 32;
-constexpr unsigned lines = threads_per_block / lanes;
+constexpr unsigned warp = 32;
+constexpr unsigned warps = threads_per_block / warp;
 
 /// Mean and inverse deviation of each position. An RMS norm has no mean.
 struct PositionNumbers {
@@ -18,36 +18,40 @@ struct PositionNumbers {
     __device__ float mean_of(std::uint32_t row) const { return mean == nullptr ? 0 : mean[row]; }
 };
 
-/// Normalised values of a vector.
-template <int width>
-__device__ Lanes<width> normalised(Lanes<width> x, float mean, float inverse)
+/// Calls call(k, column) for each vector of a position that the thread keeps, its k-th. `vectors`: of a position; none in a line without one.
+template <int kept, class Call>
+__device__ void for_kept(std::uint32_t vectors, const Call& call)
 {
 #pragma unroll
-    for (int i = 0; i < width; ++i) x.lane[i] = (x.lane[i] - mean) * inverse;
-    return x;
-}
-
-template <int width>
-__device__ Lanes<width> product(Lanes<width> a, const Lanes<width>& b)
-{
-#pragma unroll
-    for (int i = 0; i < width; ++i) a.lane[i] *= b.lane[i];
-    return a;
-}
-
-/// The position's numbers of one line, found by its threads. `call(vector)` is called for each vector of the thread, and returns the
-/// lanes that it adds to the sum.
-template <int width, class Call>
-__device__ float sum_of_line(std::uint32_t vectors, float* shared, const Call& call)
-{
-    float sum = 0;
-#pragma unroll 4
-    for (std::uint32_t v = threadIdx.x; v < vectors; v += lanes) {
-        const Lanes<width> all = call(v);
-#pragma unroll
-        for (int i = 0; i < width; ++i) sum += all.lane[i];
+    for (int k = 0; k < kept; ++k) {
+        const std::uint32_t column = threadIdx.x + static_cast<std::uint32_t>(k) * blockDim.x;
+        if (column < vectors) call(k, column);
     }
-    return join(sum, shared, threadIdx.y * lanes + threadIdx.x, lanes, Plus{});
+}
+
+/// Sums over the threads of a line, which all get them. All threads of the block call it.
+template <int count>
+__device__ void sum_over_line(float (&sums)[count])
+{
+    __shared__ float shared[count][warps];
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+#pragma unroll
+        for (int distance = warp / 2; distance > 0; distance /= 2) sums[i] += __shfl_xor_sync(~0U, sums[i], distance);
+    }
+    if (blockDim.x == warp) return;
+    const unsigned own = (threadIdx.y * blockDim.x + threadIdx.x) / warp;
+    const unsigned each = blockDim.x / warp;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+        if (threadIdx.x % warp == 0) shared[i][own] = sums[i];
+        sums[i] = 0;
+    }
+    __syncthreads();
+    for (unsigned of = own / each * each; of < (own / each + 1) * each; ++of)
+#pragma unroll
+        for (int i = 0; i < count; ++i) sums[i] += shared[i][of];
 }
 
 template <class Element, int width>
@@ -57,31 +61,49 @@ struct Forward {
     PositionNumbers numbers;
     Element* result;
     float epsilon;
-
-    /// `vectors`: of a position; none in a line that has no position.
-    __device__ void operator()(std::uint32_t row, std::uint32_t vectors, std::uint32_t channels, float* shared) const
-    {
-        const std::uint32_t first = row * vectors;
-        const auto count = static_cast<float>(channels);
-        const auto value = [&](std::uint32_t v) { return load<width>(source, first + v); };
-        const bool has_mean = numbers.mean != nullptr;
-        const float mean = has_mean ? sum_of_line<width>(vectors, shared, value) / count : 0;
-        const auto square = [&](std::uint32_t v) {
-            const Lanes<width> from_mean = normalised(value(v), mean, 1);
-            return product(from_mean, from_mean);
-        };
-        const float inverse = 1 / sqrtf(sum_of_line<width>(vectors, shared, square) / count + epsilon);
-#pragma unroll 4
-        for (std::uint32_t v = threadIdx.x; v < vectors; v += lanes) {
-            Lanes<width> y = product(normalised(value(v), mean, inverse), load<width>(weight, v));
-            if (bias != nullptr) y.add(load<width>(bias, v));
-            store(result, first + v, y);
-        }
-        if (threadIdx.x != 0 || vectors == 0) return;
-        if (has_mean) numbers.mean[row] = mean;
-        numbers.inverse[row] = inverse;
-    }
 };
+
+template <class Element, int width, int kept>
+__global__ void __launch_bounds__(threads_per_block)
+    normalise_positions(Forward<Element, width> of, std::uint32_t rows, std::uint32_t vectors)
+{
+    const auto channels = static_cast<float>(vectors * width);
+    for (std::uint32_t first = blockIdx.x * blockDim.y; first < rows; first += gridDim.x * blockDim.y) {
+        const std::uint32_t row = first + threadIdx.y;
+        const std::uint32_t there = row < rows ? vectors : 0;
+        Stored<Element, width> x[kept];
+        for_kept<kept>(there, [&](int k, std::uint32_t c) { x[k] = fetch<width>(of.source, row * vectors + c); });
+        float mean[1] = {};
+        if (of.numbers.mean != nullptr) {
+            for_kept<kept>(there, [&](int k, std::uint32_t) {
+                const Lanes<width> values = widened(x[k]);
+#pragma unroll
+                for (int i = 0; i < width; ++i) mean[0] += values.lane[i];
+            });
+            sum_over_line(mean);
+            mean[0] /= channels;
+        }
+        float squares[1] = {};
+        for_kept<kept>(there, [&](int k, std::uint32_t) {
+            const Lanes<width> values = widened(x[k]);
+#pragma unroll
+            for (int i = 0; i < width; ++i) squares[0] += (values.lane[i] - mean[0]) * (values.lane[i] - mean[0]);
+        });
+        sum_over_line(squares);
+        const float inverse = 1 / sqrtf(squares[0] / channels + of.epsilon);
+        for_kept<kept>(there, [&](int k, std::uint32_t c) {
+            Lanes<width> y = widened(x[k]);
+            const Lanes<width> weight = load<width>(of.weight, c);
+#pragma unroll
+            for (int i = 0; i < width; ++i) y.lane[i] = (y.lane[i] - mean[0]) * inverse * weight.lane[i];
+            if (of.bias != nullptr) y.add(load<width>(of.bias, c));
+            store(of.result, row * vectors + c, y);
+        });
+        if (threadIdx.x != 0 || there == 0) continue;
+        if (of.numbers.mean != nullptr) of.numbers.mean[row] = mean[0];
+        of.numbers.inverse[row] = inverse;
+    }
+}
 
 template <class Element, int width>
 struct Backward {
@@ -89,98 +111,104 @@ struct Backward {
     const float* weight;
     PositionNumbers numbers;
     Element* result;
+};
 
-    /// The gradient of the normalised values, and these.
-    struct Vector {
-        Lanes<width> given, normal;
-    };
-    __device__ Vector at(std::uint32_t row, std::uint32_t vector, std::uint32_t column) const
-    {
-        return {product(load<width>(gradient, vector), load<width>(weight, column)),
-                normalised(load<width>(source, vector), numbers.mean_of(row), numbers.inverse[row])};
-    }
-    __device__ void operator()(std::uint32_t row, std::uint32_t vectors, std::uint32_t channels, float* shared) const
-    {
-        const std::uint32_t first = row * vectors;
-        const auto count = static_cast<float>(channels);
-        const auto given = [&](std::uint32_t v) { return at(row, first + v, v).given; };
-        const auto with_normal = [&](std::uint32_t v) {
-            const Vector one = at(row, first + v, v);
-            return product(one.given, one.normal);
-        };
-        const float mean = numbers.mean == nullptr ? 0 : sum_of_line<width>(vectors, shared, given) / count;
-        const float slope = sum_of_line<width>(vectors, shared, with_normal) / count;
-        for (std::uint32_t v = threadIdx.x; v < vectors; v += lanes) {
-            const Vector one = at(row, first + v, v);
-            Lanes<width> to;
+/// `partial`: of each block of the grid's second dimension, for each lane and vector of a position, the sums of the gradients and of their
+/// products with the normalised values.
+template <class Element, int width, int kept>
+__global__ void __launch_bounds__(threads_per_block)
+    gradients_of_positions(Backward<Element, width> of, std::uint32_t rows, std::uint32_t vectors, float* partial)
+{
+    constexpr int parts = 2;
+    __shared__ float shared[parts * width * threads_per_block];
+    const auto channels = static_cast<float>(vectors * width);
+    Totals<width, parts> totals[kept];
+    for (std::uint32_t first = blockIdx.y * blockDim.y; first < rows; first += gridDim.y * blockDim.y) {
+        const std::uint32_t row = first + threadIdx.y;
+        const std::uint32_t there = row < rows ? vectors : 0;
+        const float mean = there == 0 ? 0 : of.numbers.mean_of(row);
+        const float inverse = there == 0 ? 0 : of.numbers.inverse[row];
+        Stored<Element, width> g[kept], x[kept];
+        for_kept<kept>(there, [&](int k, std::uint32_t c) {
+            g[k] = fetch<width>(of.gradient, row * vectors + c);
+            x[k] = fetch<width>(of.source, row * vectors + c);
+        });
+        float sums[parts] = {};  // of the normalised values' gradients, and of these times the values
+        for_kept<kept>(there, [&](int k, std::uint32_t c) {
+            const Lanes<width> given = widened(g[k]);
+            const Lanes<width> values = widened(x[k]);
+            const Lanes<width> weight = load<width>(of.weight, c);
+#pragma unroll
+            for (int i = 0; i < width; ++i) {
+                const float normal = (values.lane[i] - mean) * inverse;
+                totals[k].of[0][i] += given.lane[i];
+                totals[k].of[1][i] += given.lane[i] * normal;
+                sums[0] += given.lane[i] * weight.lane[i];
+                sums[1] += given.lane[i] * weight.lane[i] * normal;
+            }
+        });
+        sum_over_line(sums);
+        const float offset = of.numbers.mean == nullptr ? 0 : sums[0] / channels;
+        const float slope = sums[1] / channels;
+        for_kept<kept>(there, [&](int k, std::uint32_t c) {
+            Lanes<width> to = widened(g[k]);
+            const Lanes<width> values = widened(x[k]);
+            const Lanes<width> weight = load<width>(of.weight, c);
 #pragma unroll
             for (int i = 0; i < width; ++i)
-                to.lane[i] = numbers.inverse[row] * (one.given.lane[i] - mean - one.normal.lane[i] * slope);
-            store(result, first + v, to);
-        }
+                to.lane[i] =
+                    inverse * (to.lane[i] * weight.lane[i] - offset - (values.lane[i] - mean) * inverse * slope);
+            store(of.result, row * vectors + c, to);
+        });
     }
-};
-
-/// Sums over the positions: gradients of bias and weight.
-template <class Element, int width>
-struct SumsBody {
-    const Element *gradient, *source;
-    PositionNumbers numbers;
-    float *sum, *products;
-
-    static constexpr unsigned threads = 256;
-    static constexpr int parts = 2;
-    static constexpr std::uint32_t rows_at_once = 2;
-    struct Nothing {};
-    struct Fetched {
-        Stored<Element, width> gradient, source;
-    };
-    __device__ Nothing of_channels(std::uint32_t) const { return {}; }
-    __device__ Fetched fetch_at(const Place& place) const
-    {
-        return {fetch<width>(gradient, place.vector), fetch<width>(source, place.vector)};
-    }
-    __device__ void add(const Nothing&, const Place& place, const Fetched& fetched, Totals<width, parts>& sums) const
-    {
-        const Lanes<width> g = widened(fetched.gradient);
-        const Lanes<width> x =
-            normalised(widened(fetched.source), numbers.mean_of(place.row), numbers.inverse[place.row]);
 #pragma unroll
-        for (int i = 0; i < width; ++i) {
-            sums.of[0][i] += g.lane[i];
-            sums.of[1][i] += g.lane[i] * x.lane[i];
-        }
-    }
-    __device__ void finish(std::uint32_t channel, const Totals<width, parts>& sums, int i) const
-    {
-        if (sum != nullptr) sum[channel] = sums.of[0][i];
-        products[channel] = sums.of[1][i];
-    }
-};
-
-/// Calls body(row, vectors, channels, shared) for each position, by one line of a block.
-template <class Body>
-__global__ void __launch_bounds__(threads_per_block)
-    for_each_position(Body body, std::uint32_t rows, std::uint32_t vectors, std::uint32_t channels)
-{
-    __shared__ float shared[threads_per_block];
-    for (std::uint32_t first = blockIdx.x * lines; first < rows; first += gridDim.x * lines) {
-        const std::uint32_t row = first + threadIdx.y;
-        const bool is_there = row < rows;
-        body(is_there ? row : 0, is_there ? vectors : 0, channels, shared);
+    for (int k = 0; k < kept; ++k) {
+        sum_lines<threads_per_block>(totals[k], shared);
+        const std::uint32_t column = threadIdx.x + static_cast<std::uint32_t>(k) * blockDim.x;
+        if (threadIdx.y != 0 || column >= vectors) continue;
+#pragma unroll
+        for (int i = 0; i < parts * width; ++i)
+            partial[(std::size_t{blockIdx.y} * parts * width + static_cast<unsigned>(i)) * vectors + column] =
+                totals[k].of[i / width][i % width];
     }
 }
 
-template <class Body>
-void launch_positions(const Tensor& map, int width, const Body& body, cudaStream_t stream)
+/// Adds the blocks' sums: `of_bias` (null: none) and `of_weight` of each channel.
+template <int width>
+__global__ void __launch_bounds__(threads_per_block)
+    add_blocks(const float* partial, std::uint32_t blocks, std::uint32_t vectors, float* of_bias, float* of_weight)
 {
-    constexpr unsigned most_blocks = 1U << 16;
-    const auto channels = static_cast<std::uint32_t>(map.channels);
-    const std::uint32_t vectors = vectors_in(map.elements(), width);
-    const auto rows = static_cast<std::uint32_t>(map.rows());
-    for_each_position<<<std::min(most_blocks, (rows - 1) / lines + 1), dim3(lanes, lines), 0, stream>>>(
-        body, rows, vectors / rows, channels);
-    gpu::check(cudaGetLastError());
+    __shared__ float shared[threads_per_block];
+    const std::uint32_t numbers = 2 * width * vectors;
+    for (std::uint32_t first = blockIdx.x * blockDim.x; first < numbers; first += gridDim.x * blockDim.x) {
+        const std::uint32_t at = first + threadIdx.x;
+        Totals<1, 1> total;
+#pragma unroll 8
+        for (std::uint32_t block = threadIdx.y; block < blocks; block += blockDim.y)
+            if (at < numbers) total.of[0][0] += partial[std::size_t{block} * numbers + at];
+        sum_lines<threads_per_block>(total, shared);
+        const std::uint32_t lane = at / vectors;
+        float* const to = lane < width ? of_bias : of_weight;
+        if (threadIdx.y == 0 && at < numbers && to != nullptr) to[at % vectors * width + lane % width] = total.of[0][0];
+    }
+}
+
+/// Calls call<kept>(threads) with the threads of a block, (channels, positions): as many for a position as keep its vectors in registers, and
+/// more where the positions are too few for all multiprocessors, as in decoding. Throws Unsupported where a block cannot keep one.
+template <class Call>
+void with_lines(const Tensor& map, int width, const Call& call)
+{
+    constexpr unsigned few = 4, many = 16;
+    constexpr std::size_t enough_threads = 1U << 16;
+    const auto vectors = static_cast<unsigned>(map.channels / width);
+    unsigned lanes = warp;
+    while (lanes < threads_per_block && lanes < vectors &&
+           (lanes * few < vectors || map.rows() * lanes < enough_threads))
+        lanes *= 2;
+    const dim3 threads(lanes, threads_per_block / lanes);
+    if (vectors <= lanes * few) return call.template operator()<few>(threads);
+    if (vectors > lanes * many) throw Unsupported("a norm has too many channels for the kernels of this engine");
+    call.template operator()<many>(threads);
 }
 
 template <class Operation>
@@ -193,30 +221,39 @@ PositionNumbers numbers_of(const Operation& operation, const Memory& memory)
 
 void enqueue(const LayerNorm& operation, const Memory& memory, cudaStream_t stream)
 {
+    constexpr unsigned most_blocks = 1U << 16;
+    const auto rows = static_cast<std::uint32_t>(operation.source.rows());
     with_vectors(operation.source, [&]<class Element, int width>() {
-        launch_positions(
-            operation.source, width,
-            Forward<Element, width>{memory.at<Element>(operation.source), memory.at<float>(operation.weight),
-                                    memory.at<float>(operation.bias), numbers_of(operation, memory),
-                                    memory.at<Element>(operation.result), operation.epsilon},
-            stream);
+        const Forward<Element, width> of{memory.at<Element>(operation.source), memory.at<float>(operation.weight),
+                                         memory.at<float>(operation.bias),     numbers_of(operation, memory),
+                                         memory.at<Element>(operation.result), operation.epsilon};
+        with_lines(operation.source, width, [&]<int kept>(const dim3& threads) {
+            normalise_positions<Element, width, kept>
+                <<<std::min(most_blocks, (rows - 1) / threads.y + 1), threads, 0, stream>>>(
+                    of, rows, vectors_in(operation.source.elements(), width) / rows);
+            gpu::check(cudaGetLastError());
+        });
     });
 }
 
 void enqueue(const LayerNormGradient& operation, const Memory& memory, cudaStream_t stream)
 {
+    const auto rows = static_cast<std::uint32_t>(operation.source.rows());
+    const auto blocks = static_cast<unsigned>(operation.partial.batch);
+    auto* const partial = memory.at<float>(operation.partial);
     with_vectors(operation.source, [&]<class Element, int width>() {
-        const Element* const gradient = memory.at<Element>(operation.gradient);
-        const Element* const source = memory.at<Element>(operation.source);
-        const PositionNumbers numbers = numbers_of(operation, memory);
-        launch_sums<width>(operation.source,
-                           SumsBody<Element, width>{gradient, source, numbers, memory.at<float>(operation.sum),
-                                                    memory.at<float>(operation.sum_of_products)},
-                           operation.partial, memory, stream);
-        launch_positions(operation.source, width,
-                         Backward<Element, width>{gradient, source, memory.at<float>(operation.weight), numbers,
-                                                  memory.at<Element>(operation.result)},
-                         stream);
+        const std::uint32_t vectors = vectors_in(operation.source.elements(), width) / rows;
+        const Backward<Element, width> of{memory.at<Element>(operation.gradient), memory.at<Element>(operation.source),
+                                          memory.at<float>(operation.weight), numbers_of(operation, memory),
+                                          memory.at<Element>(operation.result)};
+        with_lines(operation.source, width, [&]<int kept>(const dim3& threads) {
+            gradients_of_positions<Element, width, kept>
+                <<<dim3(1, blocks), threads, 0, stream>>>(of, rows, vectors, partial);
+            gpu::check(cudaGetLastError());
+        });
+        add_blocks<width><<<(2 * width * vectors - 1) / warp + 1, dim3(warp, warps), 0, stream>>>(
+            partial, blocks, vectors, memory.at<float>(operation.sum), memory.at<float>(operation.sum_of_products));
+        gpu::check(cudaGetLastError());
     });
 }
 

@@ -26,6 +26,8 @@ void layer_norm(Builder& build, const Unit& unit)
     build.tape.emplace_back([=, &build] {
         build.begin_with_work(unit, Phase::backward);
         const Tensor given = build.gradient(unit.layer);
+        // A slab has all channels: as many slabs as for few channels.
+        const Tensor slabs{.batch = static_cast<int>(slabs_of(source.rows(), 1)), .channels = 2 * source.channels};
         const LayerNormGradient gradient{.gradient = given,
                                          .source = source,
                                          .weight = weight.value,
@@ -34,7 +36,7 @@ void layer_norm(Builder& build, const Unit& unit)
                                          .result = build.list.tensor(given),
                                          .sum = bias.gradient,
                                          .sum_of_products = weight.gradient,
-                                         .partial = build.list.tensor(partial_sums_of(source))};
+                                         .partial = build.list.tensor(slabs)};
         build.list.append(gradient, "roof:layer_norm");
         if (is_shifted) build.completed(unit.layer, true);
         build.completed(unit.layer, false);
