@@ -19,8 +19,8 @@ constexpr int attribute_fast_sums = 25;
 constexpr int attribute_bias_type = 26;
 constexpr int preference_workspace = 1;
 constexpr std::int32_t transposed = 1;
-constexpr std::uint32_t epilogue_bias = 4;
-constexpr std::uint32_t epilogue_bias_relu = 6;
+/// cublasLtEpilogue_t, by ProductShape::Epilogue.
+constexpr std::array<std::uint32_t, 4> epilogues{1, 4, 6, 512};
 
 void check(int status, const char* what)
 {
@@ -126,8 +126,7 @@ void Product::describe(const ProductTypes& types, const ProductShape& shape)
     const std::int8_t fast = 1;
     if (types.fast_sums) set(attribute_fast_sums, &fast, sizeof(fast), "asking for fast sums");
     if (shape.epilogue != ProductShape::Epilogue::none) {
-        const bool is_relu = shape.epilogue == ProductShape::Epilogue::bias_relu;
-        const std::uint32_t epilogue = is_relu ? epilogue_bias_relu : epilogue_bias;
+        const std::uint32_t epilogue = epilogues[static_cast<std::size_t>(shape.epilogue)];
         set(attribute_epilogue, &epilogue, sizeof(epilogue), "asking for an epilogue");
         set(attribute_bias_type, &types.result, sizeof(types.result), "setting the bias' type");
     }

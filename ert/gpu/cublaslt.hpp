@@ -38,13 +38,15 @@ struct ProductShape {
         std::uint64_t rows = 0;
         std::uint64_t columns = 0;
     };
-    enum class Epilogue { none, bias, bias_relu };
+    /// A bias has the type and the rows of the result. The sums of each column of the right matrix, as it is used, have its type and columns,
+    /// and are written to the memory of a bias.
+    enum class Epilogue { none, bias, bias_relu, sums_of_right };
 
     Extent left, right, result;
     bool transposes_left = false;
     bool transposes_right = false;
-    Epilogue epilogue = Epilogue::none;  ///< a bias has the type and the rows of the result
-    bool adds = false;                   ///< to what the result holds
+    Epilogue epilogue = Epilogue::none;
+    bool adds = false;  ///< to what the result holds
 };
 
 /// Bytes of a number of that type.

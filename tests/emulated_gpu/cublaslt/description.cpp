@@ -150,7 +150,8 @@ cublasStatus_t status_of(const Description& what, const Operands& with, const Ca
     if (what.fast_sums != 0 && a.type != CUDA_R_8F_E4M3) return CUBLAS_STATUS_NOT_SUPPORTED;
     const bool is_whole = d.type == CUDA_R_32I || d.type == CUDA_R_64F;
     if (what.epilogue != CUBLASLT_EPILOGUE_DEFAULT && (!fuses || is_whole)) return CUBLAS_STATUS_NOT_SUPPORTED;
-    if (what.has_bias() && what.bias_type != -1 && what.bias_type != d.type) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if ((what.has_bias() || what.has_sums()) && what.bias_type != -1 && what.bias_type != d.type)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     constexpr std::uint64_t most_products = 1ULL << 31;
     return d.rows * d.columns * k > most_products ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
 }
@@ -163,6 +164,11 @@ void multiply(const Description& what, const Operands& with, double alpha, doubl
     const std::vector<double> right = rows_of(with.b, what.transposes_b == CUBLAS_OP_N, is_tf32, b);
     const auto k = static_cast<std::size_t>(inner_of(what, with.a));
     const std::size_t width = bytes_of(with.d.type);
+    for (std::uint64_t column = 0; what.has_sums() && column < with.d.columns; ++column) {
+        double sum = 0;
+        for (std::size_t i = 0; i < k; ++i) sum += right[column * k + i];
+        write(with.d.type, sum, static_cast<std::byte*>(const_cast<void*>(what.bias)) + column * width);
+    }
     for (std::uint64_t column = 0; column < with.d.columns; ++column) {
         for (std::uint64_t row = 0; row < with.d.rows; ++row) {
             const double* const x = left.data() + row * k;

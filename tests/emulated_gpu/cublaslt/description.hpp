@@ -33,6 +33,8 @@ struct Description {
     std::int8_t fast_sums = 0;
 
     bool has_bias() const { return (epilogue & CUBLASLT_EPILOGUE_BIAS) != 0; }
+    /// Of the right matrix, over the inner extent.
+    bool has_sums() const { return epilogue == CUBLASLT_EPILOGUE_BGRADB; }
     bool has_relu() const { return (epilogue & CUBLASLT_EPILOGUE_RELU) != 0; }
 };
 

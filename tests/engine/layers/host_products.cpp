@@ -106,6 +106,16 @@ void require_operands(const Convolve& op, const Memory& memory)
         if (one) check(one, outputs, Precision::fp32, "a sum");
 }
 
+/// The gradient of a bias.
+void sum_columns(const Floats& rows, std::size_t columns, Values to)
+{
+    for (std::size_t o = 0; o < columns; ++o) {
+        double sum = 0;
+        for (std::size_t k = o; k < rows.size(); k += columns) sum += rows[k];
+        to.put(o, static_cast<float>(sum));
+    }
+}
+
 void require_operands(const Multiply& op, const Memory& memory)
 {
     const auto batch = static_cast<std::size_t>(op.source.batch);
@@ -117,7 +127,9 @@ void require_operands(const Multiply& op, const Memory& memory)
     check(op.source, batch * inputs, "the source");
     check(op.result, batch * outputs, "the result");
     check(op.weights, outputs * inputs, "the weights");
-    require(op.pass == Pass::forward || (!op.bias && !op.relu), "only the forward pass has an epilogue");
+    require(op.pass != Pass::backward_data || !op.bias, "the gradient of the data has no epilogue");
+    require(op.pass == Pass::forward || !op.relu, "only the forward pass has a ReLU");
+    if (op.bias) check(op.bias, outputs, "the bias");
 }
 
 }  // namespace
@@ -177,11 +189,7 @@ void convolve(const Convolve& op, const Memory& memory)
         const float sum = static_cast<float>(sums[k]) + (is_forward && shape.bias ? bias[k % outputs] : 0);
         target.put(k, is_forward && shape.relu ? relu_of(sum) : sum);
     }
-    for (std::size_t o = 0; shape.pass == Pass::backward_weights && op.bias && o < outputs; ++o) {
-        double sum = 0;
-        for (std::size_t k = o; k < result.size(); k += outputs) sum += result[k];
-        Values(memory, op.bias).put(o, static_cast<float>(sum));
-    }
+    if (shape.pass == Pass::backward_weights && op.bias) sum_columns(result, outputs, Values(memory, op.bias));
     if (!shape.statistics) return;
     for (std::size_t o = 0; o < outputs; ++o) {
         double first = 0;
@@ -223,9 +231,11 @@ void multiply(const Multiply& op, const Memory& memory)
                                                            : op.weights);
     for (std::size_t k = 0; k < sums.size(); ++k) {
         const float before = op.adds ? target[k] : 0;
-        const float sum = static_cast<float>(sums[k] + before) + (bias ? bias[k % outputs] : 0);
+        const float sum =
+            static_cast<float>(sums[k] + before) + (bias && op.pass == Pass::forward ? bias[k % outputs] : 0);
         target.put(k, op.relu ? relu_of(sum) : sum);
     }
+    if (op.pass == Pass::backward_weights && op.bias) sum_columns(result, outputs, Values(memory, op.bias));
 }
 
 }  // namespace roof::ir

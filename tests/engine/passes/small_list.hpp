@@ -114,10 +114,10 @@ class SmallList {
     }
     std::string said(const Multiply& a) const
     {
-        return a.pass == Pass::forward ? of(a.result) + " = product(" + of(a.source) + ")"
-               : a.pass == Pass::backward_data
-                   ? of(a.source) + " = product(" + of(a.result) + ")"
-                   : of(a.weights) + " = weights(" + of(a.source) + ", " + of(a.result) + ")";
+        return a.pass == Pass::forward         ? of(a.result) + " = product(" + of(a.source) + ")"
+               : a.pass == Pass::backward_data ? of(a.source) + " = product(" + of(a.result) + ")"
+                                               : of(a.weights) + (a.bias ? ", " + of(a.bias) : "") + " = weights(" +
+                                                     of(a.source) + ", " + of(a.result) + ")";
     }
     std::string said(const MaxPool& a) const { return of(a.result) + " = pool(" + of(a.source, a.scale) + ")"; }
     std::string said(const MaxPoolGradient& a) const { return of(a.source) + " = pool(" + of(a.result) + ")"; }

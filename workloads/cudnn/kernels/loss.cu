@@ -29,23 +29,24 @@ struct Seen {
     }
 };
 
-/// `stored`: numbers of a row in memory, of which the first `classes` are logits; `width` divides it.
-template <class Element, int width>
+/// `stored`: numbers of a row in memory, of which the first `classes` are logits; `width` divides it. The gradient may be where the logits are.
+template <class Logit, class Element, int width>
 __global__ void __launch_bounds__(most_threads)
-    softmax_rows(const float* logits, const std::int32_t* labels, Element* gradient, float* row_losses, int classes,
+    softmax_rows(const Logit* logits, const std::int32_t* labels, Element* gradient, float* row_losses, int classes,
                  int stored, StepState* state, unsigned* counter)
 {
     __shared__ float shared[most_threads];
     const std::size_t row = std::size_t{blockIdx.x} * static_cast<std::size_t>(stored);
     const auto vectors = static_cast<std::uint32_t>(stored / width);
     const auto left = [=](std::uint32_t vector) { return classes - static_cast<int>(vector) * width; };
+    const int label = labels[blockIdx.x];
+    const float of_label = threadIdx.x == 0 ? widen(logits[row + label]) : 0;  // before the gradient takes its place
     Seen seen;
     for (std::uint32_t v = threadIdx.x; v < vectors; v += blockDim.x) seen.add(load<width>(logits + row, v), left(v));
     const float largest = join(seen.largest, shared, threadIdx.x, blockDim.x, Larger{});
     const float sum = join(seen.sum * expf(seen.largest - largest), shared, threadIdx.x, blockDim.x, Plus{});
     const float inverse = 1 / sum;
 
-    const int label = labels[blockIdx.x];
     const float share = state->loss_scale / static_cast<float>(gridDim.x);
     for (std::uint32_t v = threadIdx.x; gradient != nullptr && v < vectors; v += blockDim.x) {
         Lanes<width> values = load<width>(logits + row, v);
@@ -59,7 +60,7 @@ __global__ void __launch_bounds__(most_threads)
     }
     __shared__ bool last;
     if (threadIdx.x == 0) {
-        row_losses[blockIdx.x] = logf(sum) - (logits[row + label] - largest);
+        row_losses[blockIdx.x] = logf(sum) - (of_label - largest);
         __threadfence();
         last = atomicAdd(counter, 1U) == gridDim.x - 1;
     }
@@ -83,17 +84,21 @@ void enqueue(const Loss& operation, const Memory& memory, cudaStream_t stream)
     // With 1024 threads a multiprocessor has one block: the rows of all of them fit into the L2.
     constexpr int many = 8192;
     const unsigned threads = operation.classes < many ? threads_per_block : most_threads;
-    with_element(operation.gradient.precision, [&]<class Element>() {
+    const auto with = [&]<class Logit, class Element>() {
         const auto launch = [&](auto* kernel) {
             kernel<<<vectors_in(operation.logits.rows(), 1), threads, 0, stream>>>(
-                memory.at<float>(operation.logits), memory.at<std::int32_t>(operation.labels),
+                memory.at<Logit>(operation.logits), memory.at<std::int32_t>(operation.labels),
                 memory.at<Element>(operation.gradient), memory.at<float>(operation.row_losses), operation.classes,
                 operation.logits.channels, memory.state(), memory.counters());
         };
-        operation.logits.channels % vector_width == 0 ? launch(softmax_rows<Element, vector_width>)
-                                                      : launch(softmax_rows<Element, 1>);
+        operation.logits.channels % vector_width == 0 ? launch(softmax_rows<Logit, Element, vector_width>)
+                                                      : launch(softmax_rows<Logit, Element, 1>);
         gpu::check(cudaGetLastError());
-    });
+    };
+    if (operation.logits.precision != Precision::fp32)
+        return with_element(operation.logits.precision,
+                            [&]<class Element>() { with.template operator()<Element, Element>(); });
+    with_element(operation.gradient.precision, [&]<class Element>() { with.template operator()<float, Element>(); });
 }
 
 }  // namespace roof::cudnn

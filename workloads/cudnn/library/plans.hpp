@@ -70,6 +70,7 @@ class Plans {
                      [this](const ConvolutionPass& forward) { return takes_moments(forward); },
                      [this](const AttentionPass& pass) { return choose(pass); }};
         all.outputs_multiple = 8;
+        all.narrow_logits = true;
         return all;
     }
 

@@ -47,7 +47,7 @@ gpu::ProductShape shape_of(const Product& product, bool fused)
         case Pass::backward_weights:
             break;
     }
-    return {source, result, weights, false, true, epilogue, product.adds};
+    return {source, result, weights, false, true, epilogue == none ? none : sums_of_right, product.adds};
 }
 
 std::shared_ptr<const gpu::CublasLt> opened_library()

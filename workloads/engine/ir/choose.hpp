@@ -27,12 +27,13 @@ struct Product {
     int outputs = 1;
     Precision precision = Precision::fp32;         ///< of the inputs; may be tf32
     Precision result_precision = Precision::fp32;  ///< of the result
-    bool bias = false;
+    bool bias = false;  ///< added in the forward pass; its gradient in the pass of the weights
     bool relu = false;
     bool adds = false;  ///< to what the result holds
 
     auto operator<=>(const Product&) const = default;
 };
+Product product_of(const Multiply& operation);
 
 struct Choosers {
     std::function<Choice(const ConvolutionPass&)> convolution;
@@ -60,6 +61,8 @@ struct Choosers {
     /// The layer before the loss has a multiple of so many outputs, where it is a product: the library takes five times as long for 50,257
     /// as for 50,264. Weights of those beyond the classes are 0, and stay so.
     int outputs_multiple = 1;
+    /// The loss reads logits of tokens in the precision of the activations, as PyTorch's autocast does; else in fp32.
+    bool narrow_logits = false;
     /// Linear layers' weights are updated from the factors of their gradient (DescendProduct).
     bool updates_from_factors = false;
 };

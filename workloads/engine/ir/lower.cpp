@@ -41,16 +41,7 @@ class Lowering {
     {
         const Tensor written = product.written();
         const AddBias apart{written, product.bias, product.relu};
-        const Choice choice = choosers_.product(
-            {.pass = product.pass,
-             .batch = product.source.batch,
-             .inputs = static_cast<int>(product.source.elements() / static_cast<std::size_t>(product.source.batch)),
-             .outputs = product.result.channels,
-             .precision = product.rounded ? Precision::tf32 : product.source.precision,
-             .result_precision = written.precision,
-             .bias = static_cast<bool>(product.bias),
-             .relu = product.bias && product.relu,
-             .adds = product.adds});
+        const Choice choice = choosers_.product(product_of(product));
         const bool is_fused = product.bias && choice.fused;
         if (!is_fused) {
             product.bias = {};
@@ -129,6 +120,20 @@ class Lowering {
 };
 
 }  // namespace
+
+Product product_of(const Multiply& operation)
+{
+    const auto batch = static_cast<std::size_t>(operation.source.batch);
+    return {.pass = operation.pass,
+            .batch = operation.source.batch,
+            .inputs = static_cast<int>(operation.source.elements() / batch),
+            .outputs = operation.result.channels,
+            .precision = operation.rounded ? Precision::tf32 : operation.source.precision,
+            .result_precision = operation.written().precision,
+            .bias = static_cast<bool>(operation.bias),
+            .relu = operation.bias && operation.relu,
+            .adds = operation.adds};
+}
 
 void List::sweep()
 {

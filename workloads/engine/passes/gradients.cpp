@@ -78,6 +78,48 @@ void take_whole_gradients(List& list)
     list.sweep();
 }
 
+void sum_in_products(List& list, const Choosers& choosers)
+{
+    for (List::Stage& stage : list.stages) {
+        for (Entry& entry : stage.entries) {
+            const auto* const reduction = std::get_if<ReduceGradient>(&entry.operation);
+            if (reduction == nullptr || reduction->result || reduction->output || reduction->winners ||
+                reduction->source)
+                continue;
+            for (Entry& behind : stage.entries) {
+                const auto* const product = std::get_if<Multiply>(&behind.operation);
+                if (product == nullptr || product->pass != Pass::backward_weights ||
+                    product->result.begin != reduction->share.begin || product->result.block != reduction->share.block)
+                    continue;
+                Multiply both = *product;
+                both.bias = reduction->sum;
+                if (!choosers.product(product_of(both)).fused) continue;
+                behind.operation = both;
+                entry.is_removed = true;
+                break;
+            }
+        }
+    }
+    list.sweep();
+}
+
+void narrow_logits(List& list)
+{
+    for_each_of<Loss>(list, [&](const Place&, Loss& loss) {
+        for_each_of<Multiply>(list, [&](const Place&, Multiply& product) {
+            const bool writes = product.pass == Pass::forward && product.result.block == loss.logits.block;
+            if (!writes || product.bias || product.source.precision == loss.logits.precision ||
+                list.program().is_kept(loss.logits))
+                return;
+            loss.logits.precision = product.source.precision;
+            loss.logits = list.tensor(loss.logits);
+            product.result.precision = loss.logits.precision;
+            product.result.block = loss.logits.block;
+            if (loss.gradient) list.program().write_over(loss.gradient, loss.logits);
+        });
+    });
+}
+
 void narrow_gradients(List& list, const Settings& settings)
 {
     Waiting waiting;

@@ -42,11 +42,15 @@ void mask_again(List& list);
 
 /// Convolutions write the gradient of their bias in the pass of the weights, and read trained values in fp32.
 void take_whole_gradients(List& list);
+/// A product for the gradient of weights also sums the gradient of its bias, where the library can.
+void sum_in_products(List& list, const Choosers& choosers);
 /// Convolutions write gradients of weights in the precision of the activations. They are widened together.
 void narrow_gradients(List& list, const Settings& settings);
 /// Weights of linear layers are updated from the factors of their gradient.
 void update_from_factors(List& list, const Settings& settings);
 
+/// A product without a bias writes narrow logits for the loss, whose gradient overwrites them.
+void narrow_logits(List& list);
 /// Backward, results overwrite gradients that nothing reads any more.
 void write_in_place(List& list);
 

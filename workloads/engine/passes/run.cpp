@@ -19,10 +19,13 @@ void run_passes(List& list, const Settings& settings, const Choosers& choosers)
     take_library_norms(list, choosers);
     mask_again(list);
     if (choosers.updates_from_factors) update_from_factors(list, settings);
-    if (choosers.whole_gradients)
+    if (choosers.whole_gradients) {
         take_whole_gradients(list);
-    else if (settings.narrow())
-        narrow_gradients(list, settings);
+    } else {
+        sum_in_products(list, choosers);
+        if (settings.narrow()) narrow_gradients(list, settings);
+    }
+    if (choosers.narrow_logits) narrow_logits(list);
     write_in_place(list);
 }
 
