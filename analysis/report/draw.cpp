@@ -1,80 +1,21 @@
 // Draws a figure as SVG. page/figure.js draws the same where readers zoom, with the same rules: what is outside the
 // frame is an arrow at its edge, outlines lie below points, and no text covers another.
-#include "analysis/report/svg.hpp"
+#include "analysis/report/boxes.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/html.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
 #include <numbers>
 #include <tuple>
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr double left = 96, right_margin = 28, bottom_margin = 56;
 constexpr double heading_line = 20, table_line = 17, legend_line = 18, swatch = 11;
-
-// Room in a drawing: what texts, lines and marks cover.
-
-struct Box {
-    double x, y, w, h;
-};
-
-/// A mark as drawn.
-struct Disc {
-    const Mark* mark;
-    Spot at;
-    double radius;
-};
-
-/// What a mark covers: a triangle reaches farther up than down.
-Disc disc_of(const Mark& mark, Spot at)
-{
-    constexpr std::array reach{1.0, 1.0, 1.1745, 1.35, 1.2};  // of its shape
-    const double up = mark.shape == Shape::triangle ? 0.3375 * mark.radius : 0;
-    return {&mark, {at.x, at.y - up}, reach[static_cast<std::size_t>(mark.shape)] * mark.radius};
-}
-
-bool meet(const Box& a, const Box& b)
-{
-    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
-}
-
-bool meets_any(const Box& box, const std::vector<Box>& boxes)
-{
-    return std::ranges::any_of(boxes, [&](const Box& other) { return meet(box, other); });
-}
-
-/// A dot on the line between two spots.
-Box box_on(Spot from, Spot to, double share)
-{
-    return {from.x + share * (to.x - from.x) - 1, from.y + share * (to.y - from.y) - 1, 2, 2};
-}
-
-/// From the edge of a mark to the nearest corner or side of a box.
-double distance(const Disc& disc, const Box& box)
-{
-    return std::hypot(disc.at.x - std::clamp(disc.at.x, box.x, box.x + box.w),
-                      disc.at.y - std::clamp(disc.at.y, box.y, box.y + box.h)) -
-           disc.radius;
-}
-
-/// Whether a mark besides `mark`, which may be null, is at most so far from the box: `at_most`, and this share of its
-/// own radius.
-bool is_near_another(const std::vector<Disc>& discs, const Box& box, const Mark* mark, double at_most,
-                     double of_radius = 0)
-{
-    return std::ranges::any_of(discs, [&](const Disc& other) {
-        return other.mark != mark && distance(other, box) <= at_most + of_radius * other.radius;
-    });
-}
 
 /// Directions from a mark to its name, first choice first: above, below, beside, then between.
 constexpr std::array sides{4, 12, 0, 8, 2, 6, 10, 14, 3, 5, 11, 13, 1, 7, 9, 15};  // sixteenths of a turn

@@ -302,23 +302,14 @@ TEST_CASE("a product sums the gradient of its bias, where the library can and no
     for (const bool fuses : {false, true}) {
         SmallList of;
         const Tensor x = of.map("x"), dy = of.map("dy"), dz = of.map("dz");
-        const auto weights = [&](const char* name, const Tensor& gradient) {
-            of.list.append(
-                Multiply{.pass = Pass::backward_weights, .source = x, .weights = of.map(name), .result = gradient});
-        };
         of.backward("fc", "linear");
         of.list.append(ReduceGradient{.share = dy, .sum = of.map("db")});
-        weights("dw", dy);
-        of.list.append(
-            Multiply{.pass = Pass::backward_data, .source = of.map("dx"), .weights = of.map("w"), .result = dy});
+        of.list.append(Multiply{Pass::backward_weights, x, of.map("dw"), dy});
+        of.list.append(Multiply{Pass::backward_data, of.map("dx"), of.map("w"), dy});
         of.backward("other", "linear");
         of.list.append(ReduceGradient{.share = dz, .output = of.map("z"), .sum = of.map("dc")});
-        weights("dv", dz);
-        Choosers choosers;
-        choosers.product = [&](const Product& product) {
-            CHECK(product.bias);
-            return Choice{.fused = fuses};
-        };
+        of.list.append(Multiply{Pass::backward_weights, x, of.map("dv"), dz});
+        const Choosers choosers{.convolution = {}, .product = [&](auto&) { return Choice{.fused = fuses}; }};
         REQUIRE(of.text() == apart);
         sum_in_products(of.list, choosers);
         CHECK(of.text() ==
@@ -394,8 +385,7 @@ TEST_CASE("a product without a bias writes narrow logits, and their gradient ove
         SmallList of;
         const Tensor x = of.map("x"), logits = of.map("logits", 8, Precision::fp32);
         of.forward("fc");
-        of.list.append(
-            Multiply{.source = x, .weights = of.map("w"), .result = logits, .bias = has_bias ? of.map("b") : Tensor{}});
+        of.list.append(Multiply{Pass::forward, x, of.map("w"), logits, has_bias ? of.map("b") : Tensor{}});
         of.forward("loss");
         const Tensor gradient = of.map("gradient");
         of.list.append(Loss{.logits = logits, .gradient = gradient, .classes = 7});
