@@ -189,32 +189,12 @@ class Operands {
     void operator()(const MaxPoolGradient& a) { read({a.result, a.winners}).written({a.source}); }
     void operator()(const AveragePool& a) { read({a.source}).written({a.result}); }
     void operator()(const AveragePoolGradient& a) { read({a.result}).written({a.source}); }
+    void operator()(const Resize& a) { read({a.source}).written({a.result}); }
+    void operator()(const ResizeGradient& a) { read({a.result}).written({a.source}); }
     void operator()(const Activate& a) { read({a.source, a.gradient}).written({a.result}); }
     void operator()(const CopyChannels& a)
     {
-<<<<<<< HEAD
         part(a.source, Use::read, a.order ? a.source.bytes() : channels_in(a.source, a.from, a.count))
-=======
-        return Operands().read({a.share, a.other_share, a.output}).written({a.result});
-    }
-    Operands operator()(const MaxPool& a) const
-    {
-        return Operands().read({a.source, a.scale, a.shift}).written({a.result, a.winners});
-    }
-    Operands operator()(const MaxPoolGradient& a) const
-    {
-        return Operands().read({a.result, a.winners}).written({a.source});
-    }
-    Operands operator()(const AveragePool& a) const { return Operands().read({a.source}).written({a.result}); }
-    Operands operator()(const AveragePoolGradient& a) const { return Operands().read({a.result}).written({a.source}); }
-    Operands operator()(const Resize& a) const { return Operands().read({a.source}).written({a.result}); }
-    Operands operator()(const ResizeGradient& a) const { return Operands().read({a.result}).written({a.source}); }
-    Operands operator()(const Activate& a) const { return Operands().read({a.source, a.gradient}).written({a.result}); }
-    Operands operator()(const CopyChannels& a) const
-    {
-        return Operands()
-            .part(a.source, Use::read, a.order ? a.source.bytes() : channels_in(a.source, a.from, a.count))
->>>>>>> a9c9f9c3 (onnx: train transformers, FCN and windows that are not square)
             .part(a.result, Use::written, channels_in(a.result, a.to, a.count))
             .read({a.order});
     }
