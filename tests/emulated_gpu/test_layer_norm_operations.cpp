@@ -72,6 +72,8 @@ TEMPLATE_TEST_CASE_SIG("a layer or RMS norm and its gradients follow from each p
         }
         for (const auto& [is_over, slabs] : {std::pair{false, 1}, {true, 1}, {false, 3}, {true, 40}}) {
             OneOperation backward;
+            const bool is_too_wide =
+                channels > 4 * 256 * (channels % 8 == 0 ? 8 : 1);  // to keep a position in registers
             const Tensor given = backward.filled(map, 4);
             const LayerNormGradient gradient{
                 .gradient = given,
@@ -83,6 +85,10 @@ TEMPLATE_TEST_CASE_SIG("a layer or RMS norm and its gradients follow from each p
                 .sum = is_rms ? Tensor{} : backward.empty(numbers),
                 .sum_of_products = backward.empty(numbers),
                 .partial = backward.empty({.batch = slabs, .channels = 2 * channels})};
+            if (is_too_wide) {
+                CHECK_THROWS_AS(backward.run(gradient, {}), Unsupported);
+                continue;
+            }
             backward.run(gradient, {gradient.result, gradient.sum, gradient.sum_of_products, gradient.partial});
             backward.check(
                 gradient.sum, [&](std::size_t c) { return sums[c]; }, tolerance);

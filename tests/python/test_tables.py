@@ -67,11 +67,12 @@ class TwoTables(unittest.TestCase):
                     self.assertEqual((work.flops, work.compulsory), counted[(layer, phase)])
 
     def test_layers_of_maps(self):
-        kinds = ("relu", "relu6", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "gelu", "gelu_tanh")
+        kinds = ("relu", "relu6", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "gelu", "gelu_tanh", "tanh")
         network = ("{name: maps, image: [4, 12, 12], layers: [{convolution: {channels: 8, window: 3, padding: 1}}, "
                    "{convolution: {name: grouped, channels: 8, window: 3, stride: 2, padding: 1, groups: 2}}, {batch_norm: {name: norm}}, "
                    + ", ".join(f"{{{kind}: {{name: {kind}}}}}" for kind in kinds)
-                   + ", {dropout: {name: dropout}}, {layer_norm: {name: layer_norm}}, {rms_norm: {name: rms_norm}}, "
+                   + ", {dropout: {name: dropout}}, {resize: {name: larger, height: 12, width: 12}}, "
+                   "{resize: {name: smaller, height: 6, width: 6}}, {layer_norm: {name: layer_norm}}, {rms_norm: {name: rms_norm}}, "
                    "{add: {name: sum, from: [rms_norm, norm]}}, {concat: {name: joined, from: [sum, norm]}}, "
                    "{max_pool: {name: pool, window: 2}}, {average_pool: {name: mean}}, flatten, {linear: {name: last, features: 10}}]}")
         counted = estimated(network)
@@ -93,6 +94,9 @@ class TwoTables(unittest.TestCase):
         mask = Tensor(BATCH, 8, 6, 6, size=1, floating=False)
         self.compare(counted, "dropout", operator("native_dropout", y, 0.5, True, out=(y, mask)),
                      operator("native_dropout_backward", y, mask, 2.0, out=y, backward=True))
+        larger = Tensor(BATCH, 8, 12, 12)
+        self.compare(counted, "larger", operator("upsample_bilinear2d", y, [12, 12], False, out=larger),
+                     operator("upsample_bilinear2d_backward", larger, [12, 12], [BATCH, 8, 6, 6], False, out=y, backward=True))
         self.compare(counted, "sum", operator("add", y, y, out=y))
         both = Tensor(BATCH, 16, 6, 6)
         self.compare(counted, "joined", operator("cat", [y, y], 1, out=both))
@@ -134,12 +138,12 @@ class TwoTables(unittest.TestCase):
     def test_every_kind_of_layer_is_compared_or_has_no_operator_of_its_own(self):
         kinds = set(re.findall(r"\{LayerKind::\w+, \"(\w+)\"\}", (ROOT / "workloads/model/graph.hpp").read_text()))
         compared = set(re.findall(r"\{(\w+): \{", Path(__file__).read_text())) | {"relu", "relu6", "silu", "sigmoid", "hard_swish", "hard_sigmoid",
-                                                                                  "gelu", "gelu_tanh"}
+                                                                                  "gelu", "gelu_tanh", "tanh"}
         # Views and moves of PyTorch, rotations and tables of positions that each model writes by other operators, and the two above.
         self.assertEqual({"input", "flatten", "shuffle", "slice", "take_positions", "positions", "rope", "multiply"}, kinds - compared)
 
     def test_every_activation_of_both_is_compared(self):
-        self.assertEqual({"silu", "gelu", "sigmoid", "hardtanh", "hardsigmoid", "hardswish", "native_dropout"},
+        self.assertEqual({"silu", "gelu", "sigmoid", "hardtanh", "hardsigmoid", "hardswish", "native_dropout", "tanh", "upsample_bilinear2d"},
                          {name.replace("_backward", "") for name in OF_ELEMENT})
         self.assertEqual(Work().flops, 0.0)
 

@@ -297,23 +297,23 @@ TEST_CASE("a convolution finds the gradient of its bias with that of the weights
 TEST_CASE("a product sums the gradient of its bias, where the library can and nothing masks that gradient")
 {
     const std::string apart =
-        "fc': sums(dy; ); dw = weights(x, dy); dx = product(dy)\n"
-        "other': sums(dz|z; ); dv = weights(x, dz)\n";
+        "fc': sums(dy; ); g = weights(x, dy); dx = product(dy)\n"
+        "other': sums(dz|z; ); g = weights(x, dz)\n";
     for (const bool fuses : {false, true}) {
         SmallList of;
-        const Tensor x = of.map("x"), dy = of.map("dy"), dz = of.map("dz");
+        const Tensor x = of.map("x"), dy = of.map("dy"), dz = of.map("dz"), all = of.map("g");
         of.backward("fc", "linear");
-        of.list.append(ReduceGradient{.share = dy, .sum = of.map("db")});
-        of.list.append(Multiply{Pass::backward_weights, x, of.map("dw"), dy});
+        of.list.append(ReduceGradient{.share = dy, .sum = all});
+        of.list.append(Multiply{Pass::backward_weights, x, all, dy});
         of.list.append(Multiply{Pass::backward_data, of.map("dx"), of.map("w"), dy});
         of.backward("other", "linear");
-        of.list.append(ReduceGradient{.share = dz, .output = of.map("z"), .sum = of.map("dc")});
-        of.list.append(Multiply{Pass::backward_weights, x, of.map("dv"), dz});
+        of.list.append(ReduceGradient{.share = dz, .output = of.map("z"), .sum = all});
+        of.list.append(Multiply{Pass::backward_weights, x, all, dz});
         const Choosers choosers{.convolution = {}, .product = [&](auto&) { return Choice{.fused = fuses}; }};
         REQUIRE(of.text() == apart);
         sum_in_products(of.list, choosers);
         CHECK(of.text() ==
-              (fuses ? "fc': dw, db = weights(x, dy); dx = product(dy)\n" + apart.substr(apart.find("other")) : apart));
+              (fuses ? "fc': g, g = weights(x, dy); dx = product(dy)\n" + apart.substr(apart.find("other")) : apart));
     }
 }
 

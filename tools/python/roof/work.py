@@ -298,7 +298,7 @@ ATTENTION = ("_scaled_dot_product_", "_flash_attention_", "_efficient_attention_
 SPARSE_PRODUCTS = ("_sparse_addmm", "sparse_sampled_addmm", "_sparse_sparse_matmul")
 #: FLOPs per element where they are not 1, as workloads/model/graph.hpp and work.cpp have them.
 OF_ELEMENT = {"silu": 4, "silu_backward": 8, "gelu": 5, "gelu_backward": 11, "sigmoid": 3, "sigmoid_backward": 6,
-              "hardtanh": 2,
+              "hardtanh": 2, "tanh": 5, "tanh_backward": 6, "upsample_bilinear2d": 7, "upsample_bilinear2d_backward": 8,
               "hardsigmoid": 4, "hardsigmoid_backward": 2, "hardswish": 5, "hardswish_backward": 5, "native_dropout": 2}
 OF_TANH = {"gelu": 8, "gelu_backward": 15}  #: gelu by its approximation
 #: Operators whose FLOPs do not follow from the number of their elements: solvers, decompositions, Fourier transforms,

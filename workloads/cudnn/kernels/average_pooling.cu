@@ -14,6 +14,7 @@ struct AverageBody {
     /// Computes the result at (row, x) for one vector of channels.
     __device__ void operator()(const Row& row, int x, std::uint32_t channel, std::uint32_t vectors) const
     {
+        constexpr int at_once = std::is_same_v<Window, Windows<0, 0>> ? 1 : 3;
         const PoolShape& pool = window.pool;
         Lanes<width> sum{};
 #pragma unroll 1  // unrolled, the loads of a window need more registers than there are
@@ -22,6 +23,7 @@ struct AverageBody {
             if (from_y < 0 || from_y >= pool.height) continue;  // zeros
             const std::uint32_t begin =
                 Row{row.image, from_y}.begin(pool.height, static_cast<std::uint32_t>(pool.width) * vectors) + channel;
+#pragma unroll at_once
             for (int j = 0; j < window.size(); ++j) {
                 const int from_x = x * window.stride() - pool.padding + j;
                 if (from_x < 0 || from_x >= pool.width) continue;

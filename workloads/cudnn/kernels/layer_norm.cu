@@ -9,6 +9,9 @@ namespace {
 
 constexpr unsigned warp = 32;
 constexpr unsigned warps = threads_per_block / warp;
+constexpr int few = 4, many = 16;  ///< vectors of a position that a thread keeps
+
+constexpr auto too_many = "a norm has too many channels for the kernels of this engine";
 
 /// Mean and inverse deviation of each position. An RMS norm has no mean.
 struct PositionNumbers {
@@ -198,7 +201,6 @@ __global__ void __launch_bounds__(threads_per_block)
 template <class Call>
 void with_lines(const Tensor& map, int width, const Call& call)
 {
-    constexpr unsigned few = 4, many = 16;
     constexpr std::size_t enough_threads = 1U << 16;
     const auto vectors = static_cast<unsigned>(map.channels / width);
     unsigned lanes = warp;
@@ -207,7 +209,7 @@ void with_lines(const Tensor& map, int width, const Call& call)
         lanes *= 2;
     const dim3 threads(lanes, threads_per_block / lanes);
     if (vectors <= lanes * few) return call.template operator()<few>(threads);
-    if (vectors > lanes * many) throw Unsupported("a norm has too many channels for the kernels of this engine");
+    if (vectors > lanes * many) throw Unsupported(too_many);
     call.template operator()<many>(threads);
 }
 
@@ -247,7 +249,8 @@ void enqueue(const LayerNormGradient& operation, const Memory& memory, cudaStrea
                                           memory.at<float>(operation.weight), numbers_of(operation, memory),
                                           memory.at<Element>(operation.result)};
         with_lines(operation.source, width, [&]<int kept>(const dim3& threads) {
-            gradients_of_positions<Element, width, kept>
+            if constexpr (kept > few) throw Unsupported(too_many);  // its sums would need more registers than there are
+            gradients_of_positions<Element, width, few>
                 <<<dim3(1, blocks), threads, 0, stream>>>(of, rows, vectors, partial);
             gpu::check(cudaGetLastError());
         });

@@ -89,7 +89,8 @@ void sum_in_products(List& list, const Choosers& choosers)
             for (Entry& behind : stage.entries) {
                 const auto* const product = std::get_if<Multiply>(&behind.operation);
                 if (product == nullptr || product->pass != Pass::backward_weights ||
-                    product->result.begin != reduction->share.begin || product->result.block != reduction->share.block)
+                    product->weights.block != reduction->sum.block || product->result.begin != reduction->share.begin ||
+                    product->result.block != reduction->share.block)
                     continue;
                 Multiply both = *product;
                 both.bias = reduction->sum;

@@ -42,7 +42,7 @@ void mask_again(List& list);
 
 /// Convolutions write the gradient of their bias in the pass of the weights, and read trained values in fp32.
 void take_whole_gradients(List& list);
-/// A product for the gradient of weights also sums the gradient of its bias, where the library can.
+/// A product for the gradient of weights also sums the gradient of their layer's bias, where the library can.
 void sum_in_products(List& list, const Choosers& choosers);
 /// Convolutions write gradients of weights in the precision of the activations. They are widened together.
 void narrow_gradients(List& list, const Settings& settings);
