@@ -46,9 +46,9 @@ struct Study {
     std::optional<KernelRules> kernel_rules{};  ///< instead of the built-in ones
     std::string left_out{};  ///< what a page leaves out (thin_steps, thin_layers); empty for a whole study
     std::set<std::string> without_layers{};  ///< the rows whose layers it leaves out
-    const Study* baseline = nullptr;  ///< an earlier study to show changes from; filled in by the caller
-    std::span<const Study> beside{};  ///< all studies of the same report; filled in by the caller
-    mutable Recording recording{};    ///< use the functions below
+    const Study* baseline = nullptr;         ///< an earlier study to show changes from; filled in by the caller
+    std::span<const Study> beside{};         ///< all studies of the same report; filled in by the caller
+    mutable Recording recording{};           ///< use the functions below
 };
 
 /// Opens a study. Rows of ranks on several nodes are placed under the slowest of the nodes' calibrations beside it. Without `calibration` it uses the folder's own ceilings, else the newest calibration of the same

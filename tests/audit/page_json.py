@@ -82,6 +82,10 @@ def time(findings, place, shown, low, step, point):
     near(findings, f"{place}.y", shown[1][:1], [max(point.allows.by_roof.get(step.row["precision"], 0.0), low)])
 
 
+#: Of more the page has some (docs/page.md).
+MOST_STEPS = 100
+
+
 def audit(findings, document, studies):
     for name in document:
         if name != "studies":
@@ -92,7 +96,7 @@ def audit(findings, document, studies):
         place = f"page.json/studies[{number}]"
         for at, roof in enumerate(shown["roofs"]):
             roofs(findings, f"{place}.roofs[{at}]", roof, study)
-        one_study(findings, place, shown, study, wanted)
+        one_study(findings, place, shown, study, wanted, sum(len(one.folder.steps) for one in studies) <= MOST_STEPS)
         for at, figure in enumerate(shown["figures"]):
             spot = f"{place}.figures[{at}]"
             roofs_of_figure(findings, spot, figure["roofline"], shown["roofs"][at], study)
@@ -106,10 +110,11 @@ def audit(findings, document, studies):
     findings.text("page.json/studies", len(document["studies"]), len(studies))
 
 
-def one_study(findings, place, shown, study, names):
-    """`names`: beside the steps, by the id of the row."""
+def one_study(findings, place, shown, study, names, is_whole):
+    """`names`: beside the steps, by the id of the row. A page that is not whole has some of the steps."""
     steps = {step.row.id: step for step in study.steps}
-    findings.text(f"{place}.rows", sorted(row["id"] for row in shown["rows"]), sorted(steps))
+    rows = sorted(row["id"] for row in shown["rows"])
+    findings.text(f"{place}.rows", rows, sorted(steps) if is_whole else sorted(set(rows) & set(steps)))
     for at, row in enumerate(shown["rows"]):
         if row["id"] not in steps:
             continue
