@@ -343,13 +343,16 @@ TEMPLATE_TEST_CASE_SIG("the loss of a row is right wherever its largest value st
             const auto label_of = [&, classes = classes](std::size_t n) {
                 return (static_cast<std::size_t>(place) + 3 * n) % static_cast<std::size_t>(classes);
             };
-            const Tensor logits = one.filled({.batch = images, .channels = stored, .precision = precision},
-                                             [&](std::size_t k) { return is_class(k) ? logit(k) : 1000; });
-            const bool is_over = images % 2 == 1;
+            const bool is_wide = images % 3 == 0;  // as where a product has a bias
+            const Tensor shape{.batch = images, .channels = stored, .precision = precision};
+            Tensor given = shape;
+            if (is_wide) given.precision = Precision::fp32;
+            const Tensor logits = one.filled(given, [&](std::size_t k) { return is_class(k) ? logit(k) : 1000; });
+            const bool is_over = images % 2 == 1 && !is_wide;
             const Loss op{.logits = logits,
                           .labels = one.filled({.batch = images, .precision = Precision::int32},
                                                [&](std::size_t n) { return static_cast<double>(label_of(n)); }),
-                          .gradient = is_over ? logits : one.empty(logits),
+                          .gradient = is_over ? logits : one.empty(shape),
                           .classes = classes,
                           .row_losses = one.empty({.batch = images})};
             one.run(op, {op.gradient, op.row_losses});
