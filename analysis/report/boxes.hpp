@@ -28,14 +28,10 @@ inline Disc disc_of(const Mark& mark, Spot at)
     return {&mark, {at.x, at.y - up}, reach[static_cast<std::size_t>(mark.shape)] * mark.radius};
 }
 
-inline bool meet(const Box& a, const Box& b)
+inline bool meets_any(const Box& a, const std::vector<Box>& boxes)
 {
-    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
-}
-
-inline bool meets_any(const Box& box, const std::vector<Box>& boxes)
-{
-    return std::ranges::any_of(boxes, [&](const Box& other) { return meet(box, other); });
+    return std::ranges::any_of(
+        boxes, [&](const Box& b) { return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h; });
 }
 
 /// A dot on the line between two spots.
