@@ -329,6 +329,8 @@ TEST_CASE("An operator whose result the output does not need is left out")
     add_end(parted, "second", 1);
     const Graph graph = read(parted);
     CHECK((graph.layer(1).first == 2 && graph.layer(2).kind == LayerKind::average_pool));
+    parted.mutable_graph()->mutable_node(0)->mutable_attribute(0)->set_i(4);
+    CHECK_THROWS_WITH(read(parted), Catch::Contains("Split of axis 4"));
 }
 
 TEST_CASE("A file that is missing or no network is an error of the user")

@@ -48,28 +48,27 @@ bool Attentions::takes_scores(const Node& node, int index, Scores scores)
     const std::string& operation = node.operation();
     const Tensor* const other = index < 2 ? values_.constant(node, 1 - index) : nullptr;
     const bool adds_zeros = operation == "Add" && other != nullptr && other->is_zero;  // a mask that hides nothing
-    if (operation == "Identity" || operation == "Cast" || adds_zeros) {
-        scores_[node.output()] = std::move(scores);
-    } else if (operation == "Softmax") {
+    const bool hides_nothing = operation == "Where" && nowhere_.contains(node.input(0));
+    if (operation == "IsNaN" && scores.are_shares) {
+        nowhere_.insert(node.output());  // of a row that a mask hides whole
+        return true;
+    }
+    if (operation == "MatMul" && index == 0 && scores.are_shares && values_.is_view(node, 1)) {
+        put(node, scores);
+        return true;
+    }
+    if (operation == "Softmax") {
         node.require_axis(std::ssize(scores.queries.axes) - 1, scores.queries.axes.size(), -1);
         scores.are_shares = true;
-        scores_[node.output()] = std::move(scores);
     } else if (operation == "Dropout") {
         const auto ratio = other == nullptr ? std::optional(node.real("ratio", 0.5F)) : other->scalar();
         if (ratio.value_or(1) != 0) throw Refused{"within attention"};
-        scores_[node.output()] = std::move(scores);
     } else if ((operation == "Mul" || (operation == "Div" && index == 0)) && other != nullptr && other->scalar()) {
         scores.factor *= operation == "Mul" ? *other->scalar() : 1 / *other->scalar();
-        scores_[node.output()] = std::move(scores);
-    } else if (operation == "IsNaN" && scores.are_shares) {
-        nowhere_.insert(node.output());  // of a row that a mask hides whole
-    } else if (operation == "Where" && nowhere_.contains(node.input(0))) {
-        scores_[node.output()] = std::move(scores);
-    } else if (operation == "MatMul" && index == 0 && scores.are_shares && values_.is_view(node, 1)) {
-        put(node, scores);
-    } else {
+    } else if (operation != "Identity" && operation != "Cast" && !adds_zeros && !hides_nothing) {
         throw Refused{"within attention"};
     }
+    scores_[node.output()] = std::move(scores);
     return true;
 }
 

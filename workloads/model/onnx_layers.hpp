@@ -41,10 +41,7 @@ class LayerReader {
         return *found;
     }
     /// The embedding that these are the weights of; -1: none.
-    int embedding_of(const Tensor& weights) const
-    {
-        return graph_.vocabulary() > 0 && weights.origin == vectors_ ? 1 : -1;
-    }
+    int embedding_of(const Tensor& weights) const { return weights.origin == vectors_ ? embedding_ : -1; }
     /// "layer1.0.conv1" of weights "layer1.0.conv1.weight", else the node's name; so where exporters have merged equal
     /// constants.
     std::string module_of(const Node& node, int index = 1)
@@ -123,6 +120,7 @@ class LayerReader {
         users_.emplace(vectors_, node.name());
         made.layer = graph_.embedding(module_of(node, 0), values_.whole(made), extent_of(table->dims[0]),
                                       extent_of(table->dims[1]));
+        embedding_ = made.layer;
         made.axes.push_back(all_channels(made.layer));
         return put(node, made);
     }
@@ -208,6 +206,7 @@ class LayerReader {
     std::map<std::string, std::string> users_;  ///< places by the weights that they multiply with
     std::set<std::string> modules_;             ///< names of layers after their weights
     std::string vectors_;                       ///< the weights of the embedding
+    int embedding_ = -1;                        ///< its layer; -1: there is none yet
 };
 
 }  // namespace roof::model::onnx_file

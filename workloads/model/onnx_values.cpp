@@ -249,7 +249,7 @@ bool Values::split(const Node& node)
     const View& of = to_cut(node);
     const long long axis = node.number("axis", 0), parts = node.outputs();
     const Numbers dims = of.dims();
-    const long long extent = dims.at(static_cast<std::size_t>(axis < 0 ? axis + std::ssize(dims) : axis));
+    const long long extent = dims[axis_of(axis, dims.size())];
     const Tensor* const given = constant(node, 1);
     Numbers sizes = given != nullptr ? given->values() : node.numbers("split", {});
     if (sizes.empty()) {

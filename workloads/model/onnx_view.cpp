@@ -24,13 +24,6 @@ long long extent_of(const Parts& parts)
     return extent;
 }
 
-std::size_t axis_of(long long axis, std::size_t axes)
-{
-    const long long found = axis < 0 ? axis + static_cast<long long>(axes) : axis;
-    if (found < 0 || found >= static_cast<long long>(axes)) throw Refused{"of axis " + std::to_string(axis)};
-    return static_cast<std::size_t>(found);
-}
-
 /// Takes the innermost or outermost places off the front of `rest`, `extent` of them.
 Parts taken(Parts& rest, long long extent)
 {
@@ -55,6 +48,13 @@ Parts taken(Parts& rest, long long extent)
 }
 
 }  // namespace
+
+std::size_t axis_of(long long axis, std::size_t axes)
+{
+    const long long found = axis < 0 ? axis + static_cast<long long>(axes) : axis;
+    if (found < 0 || found >= static_cast<long long>(axes)) throw Refused{"of axis " + std::to_string(axis)};
+    return static_cast<std::size_t>(found);
+}
 
 Parts joined(const Parts& parts)
 {

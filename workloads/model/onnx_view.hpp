@@ -35,6 +35,9 @@ struct View {
 /// Neighbours that follow one another as one, and none of one place.
 Parts joined(const Parts& parts);
 
+/// The axis from the front; a negative one counts from the end. Throws Refused if there is none.
+std::size_t axis_of(long long axis, std::size_t axes);
+
 // The view that an operator makes of another. Axes count the images; negative ones count from the end. They throw
 // Refused.
 
