@@ -165,7 +165,7 @@ Figure roofs_figure(const std::string& title, const Roofs& roofs, const Frame& f
 
 /// The lines of lasting roofs in a figure of bursts, and the other way round, where the two differ by 3%.
 void add_other_roofs(Figure& figure, const Study& study, const Roofs& roofs);
-/// The roof of a step's farthest level for its own reads and writes. nullopt if unknown, or if the drawn one is of them.
+/// The roof of a step's farthest level for its own reads and writes. nullopt if unknown, or if it is drawn already.
 std::optional<RoofLine> own_roof(const Placement& step, const Roofs& roofs);
 
 /// Marks of steps, phases and layers at their least bytes of the farthest level, and curves that join the steps of a

@@ -48,7 +48,8 @@ svg{display:block;max-width:none}.legend svg{display:inline-block}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:3px 20px;font-size:14px;margin:8px 0}dt{color:var(--soft)}dd{margin:0}
 .numbers summary{color:var(--soft);font-size:13px}.numbers .scroll{max-height:420px;overflow:auto}ul{margin:4px 0;padding-left:20px;font-size:14px}details{margin-top:14px;font-size:14px}summary{cursor:pointer}
 pre{background:var(--tint);padding:14px;overflow-x:auto;font:12.5px/1.5 ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace}
-i.forward{background:var(--forward)}i.backward{background:var(--backward)}i.update{background:var(--update)}i.rest{background:var(--rest)}
+i.forward{background:var(--forward)}i.backward{background:var(--backward)}
+i.update{background:var(--update)}i.rest{background:var(--rest)}
 .compute{background:var(--compute)}.bandwidth{background:var(--bandwidth)}.unexplained{background:var(--unexplained)}
 .grid{stroke:var(--line);stroke-width:1}.axis{fill:none;stroke:var(--soft);stroke-width:1}
 text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}

@@ -9,9 +9,9 @@
 
 namespace roof::analysis {
 
-/// The ceilings with the rates that these probes sustained (`Ceiling::lasting`). Of a precision or level of which any
-/// was repeated with so many threads, those that were not are left out; so is a probe beside which other programs ran.
-/// Empty if no probe is of a ceiling.
+/// The ceilings with the rates that these probes sustained (`Ceiling::lasting`). Where one ceiling of a
+/// precision or level was repeated with a number of threads, its ceilings that were not repeated are left out. A probe
+/// during which other programs ran is left out, too. Empty if no probe is of a ceiling.
 Ceilings with_lasting(Ceilings bursts, std::span<const Measurement> probes);
 
 /// Whether a step ran for seconds: it was repeated for what lasts, or its counted launches took two seconds together.

@@ -38,8 +38,8 @@ struct ProductShape {
         std::uint64_t rows = 0;
         std::uint64_t columns = 0;
     };
-    /// A bias has the type and the rows of the result. The sums of each column of the right matrix, as it is used, have its type and columns,
-    /// and are written to the memory of a bias.
+    /// A bias has the type and the rows of the result. sums_of_right: the sum of each column of the right matrix, as it
+    /// is multiplied, of the type and columns of the result; written where a bias would be read.
     enum class Epilogue { none, bias, bias_relu, sums_of_right };
 
     Extent left, right, result;

@@ -49,8 +49,8 @@ nlohmann::json samples_json(std::span<const Measurement> rows);
 
 /// {"version", "rows": [the columns of verdict_table(), as in verdict.csv and with null for what is unknown or empty;
 /// "losses": […]; "answer": null or {"headline", "actions": [{"action", "seconds", "sense", "known"}]}]: the training
-/// steps, "calibration": null or {"folder", "date", "quality"}, "damage": […], "points_above_a_roof": number of points
-/// above their roof beyond all intervals}.
+/// steps, "calibration": null or {"folder", "date", "quality"}, "damage": […], "points_above_a_roof": number of
+/// points above their roof beyond all intervals}.
 nlohmann::json study_json(const Study& study);
 
 }  // namespace roof::analysis

@@ -1,5 +1,5 @@
-// tcgen05: a block, or a pair of blocks (`blocks` is 2), reads its operands once into shared memory. The loop has only the
-// instructions counted, and a wait for those of the previous step, so that some are always in flight.
+// tcgen05: a block, or a pair of blocks (`blocks` is 2), reads its operands once into shared memory. The loop has only
+// the instructions counted, and a wait for those of the previous step, so that some are always in flight.
 #pragma once
 
 #include "ert/gpu/kernels/clock_span.cuh"

@@ -103,8 +103,7 @@ bool is_supported(const Item& item, const Machine& machine)
 
 /// A place before 0 for what a calibration that is cut short needs for its roofs, with every number of threads: -4:
 /// multiply-adds of each precision on the widest vectors or tiles of the machine; -3: the largest load; -2: loads from
-/// four smaller sets, spread over the levels;
-/// -1: the other loads, which show the sizes for copies.
+/// four smaller sets, spread over the levels; -1: the other loads, which show the sizes for copies.
 std::optional<double> place_of_needed(const Item& item, const std::vector<Item>& items, const Machine& machine)
 {
     if (item.bench == nullptr) return {};  // its sizes may be keywords

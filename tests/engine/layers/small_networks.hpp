@@ -129,8 +129,8 @@ inline model::Graph layer_norm_network(int size = 24, int channels = 20, int cla
     return net;
 }
 
-/// Blocks as Llama's over the positions of a map: RMS norms, rotary positions, causal attention, and a product with a gate. `torch_parity.py`
-/// has the same network.
+/// Blocks as Llama's over the positions of a map: RMS norms, rotary positions, causal attention, and a product with a
+/// gate. `torch_parity.py` has the same network.
 inline model::Graph llama_network(int size = 24, int patch = 4, int channels = 24, int heads = 4, int classes = 10)
 {
     const model::Window one{.size = 1, .stride = 1, .padding = 0};
@@ -159,8 +159,8 @@ inline model::Graph llama_network(int size = 24, int patch = 4, int channels = 2
     return net;
 }
 
-/// Blocks of attention and of two products, as a vision transformer's, over the positions of a map; the second block is causal.
-/// `torch_parity.py` has the same network.
+/// Blocks of attention and of two products, as a vision transformer's, over the positions of a map; the second block is
+/// causal. `torch_parity.py` has the same network.
 inline model::Graph attention_network(int size = 24, int patch = 4, int channels = 20, int heads = 2, int classes = 10)
 {
     const model::Window one{.size = 1, .stride = 1, .padding = 0};

@@ -1,4 +1,4 @@
-// The embedding of tokens and the values of positions. Sums go in a fixed order, so that results are bitwise reproducible.
+// The embedding of tokens and the values of positions. Sums go in a fixed order: results are bitwise reproducible.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/sums.cuh"
 #include "workloads/cudnn/kernels/vectors.cuh"
@@ -22,8 +22,9 @@ struct EmbedBody {
     }
 };
 
-/// The block of a token's first position adds the gradients of all its positions to the token's row, and the others end when they find the token
-/// behind them. Every line of the block takes the positions of a part of the list, in their order; then the lines are added in theirs.
+/// A block for each position. The block of a token's first position adds the gradients of all positions of the token to
+/// its row; a block that finds its token at an earlier position ends. Each line of threads sums every eighth group of
+/// 32 positions, in order; then the lines are added, in order.
 template <class Element, int width>
 __global__ void __launch_bounds__(threads_per_block)
     add_to_rows(const float* tokens, const Element* gradient, float* weights, std::uint32_t positions,

@@ -1,5 +1,6 @@
-// Layer and RMS norm: the threads of a line share the channels of a position and keep them in registers, so that each map is read once. A
-// block of the gradient also sums its positions for each channel; a second kernel adds the sums of the blocks, in their order.
+// Layer and RMS norm: the threads of a line share the channels of a position and keep them in registers, so that each
+// map is read once. A block of the gradient also sums over its positions for each channel; a second kernel adds the
+// sums of the blocks, in their order.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/sums.cuh"
 #include "workloads/cudnn/kernels/vectors.cuh"
@@ -21,7 +22,8 @@ struct PositionNumbers {
     __device__ float mean_of(std::uint32_t row) const { return mean == nullptr ? 0 : mean[row]; }
 };
 
-/// Calls call(k, column) for each vector of a position that the thread keeps, its k-th. `vectors`: of a position; none in a line without one.
+/// Calls call(k, column) for each vector of a position that the thread keeps, its k-th. `vectors`: of a position; 0 in
+/// a line without a position.
 template <int kept, class Call>
 __device__ void for_kept(std::uint32_t vectors, const Call& call)
 {
@@ -116,8 +118,8 @@ struct Backward {
     Element* result;
 };
 
-/// `partial`: of each block of the grid's second dimension, for each lane and vector of a position, the sums of the gradients and of their
-/// products with the normalised values.
+/// `partial`: [blocks along y][2][lanes of a vector][vectors], the sums of the gradients, then of the gradients times
+/// the normalised values.
 template <class Element, int width, int kept>
 __global__ void __launch_bounds__(threads_per_block)
     gradients_of_positions(Backward<Element, width> of, std::uint32_t rows, std::uint32_t vectors, float* partial)
@@ -196,8 +198,9 @@ __global__ void __launch_bounds__(threads_per_block)
     }
 }
 
-/// Calls call<kept>(threads) with the threads of a block, (channels, positions): as many for a position as keep its vectors in registers, and
-/// more where the positions are too few for all multiprocessors, as in decoding. Throws Unsupported where a block cannot keep one.
+/// Calls call<kept>(threads) with the threads of a block, (channels, positions): as many for a position as keep its
+/// vectors in registers, and more where the positions are too few for all multiprocessors, as in decoding. Throws
+/// Unsupported where a block cannot keep a position.
 template <class Call>
 void with_lines(const Tensor& map, int width, const Call& call)
 {

@@ -29,7 +29,8 @@ struct Seen {
     }
 };
 
-/// `stored`: numbers of a row in memory, of which the first `classes` are logits; `width` divides it. The gradient may be where the logits are.
+/// `stored`: numbers of a row in memory, of which the first `classes` are logits; `width` divides it. The gradient may
+/// overwrite the logits.
 template <class Logit, class Element, int width>
 __global__ void __launch_bounds__(most_threads)
     softmax_rows(const Logit* logits, const std::int32_t* labels, Element* gradient, float* row_losses, int classes,

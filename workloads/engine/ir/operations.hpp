@@ -40,8 +40,8 @@ struct Convolve {
     int plan = -1;
 };
 
-/// source [n][inputs], weights [outputs][inputs], result [n][outputs]; inputs and outputs per pass as in Convolve. The pass of the weights
-/// writes the gradient of a bias, if there is one. ReLU: forward only.
+/// source [n][inputs], weights [outputs][inputs], result [n][outputs]; inputs and outputs per pass as in Convolve. The
+/// pass of the weights writes the gradient of a bias, if there is one. ReLU: forward only.
 struct Multiply {
     Pass pass = Pass::forward;
     Tensor source{}, weights{}, result{}, bias{}, workspace{};
@@ -266,11 +266,11 @@ struct Dropout {
         0;  ///< index of the first value in the batch of all ranks, so that ranks drop what one rank would
 };
 
-/// Softmax cross-entropy of the logits of each position, computed in fp32, which has a label: mean over all of the batch, and the logits' gradient
-/// times the loss scale, if there is one.
+/// Softmax cross-entropy of the logits of each position, which has a label, computed in fp32: the mean over the batch,
+/// and the logits' gradient times the loss scale, if there is one. The gradient may overwrite the logits. Channels
+/// beyond the classes are no logits, and their gradients are 0.
 struct Loss {
-    Tensor logits{}, labels{},
-        gradient{};  ///< which may overwrite the logits; channels beyond the classes are no logits, and their gradients 0
+    Tensor logits{}, labels{}, gradient{};
     int classes = 0;
     Tensor row_losses{};  ///< fp32, of each position
 };

@@ -161,7 +161,7 @@ def _find_slow_links(links: _Links, findings: LinkFindings) -> None:
         for k in np.flatnonzero(holm(chances) & (links.rest < MATERIAL)):
             findings.slow.append(links.slow(LINK, links.ends[k], links.rest[k], 1, chances[k]))
         return
-    # so many links are slow that no node stands out: the fast ones divide the nodes
+    # Too many links are slow to blame one node. Nodes that fast links join are one part.
     slow, fast = group.order[:upper], group.order[upper:]
     ratio, part = np.median(links.x[slow]) - np.median(links.x[fast]), links.parts(links.ends[fast])
     parts = range(part.max() + 1)

@@ -23,7 +23,7 @@ class Record:
     file = ""
     __slots__: Tuple[str, ...] = ()
     values: Any  #: all attributes of a record, in their order
-    times: List[int]  #: places of those that are nanoseconds
+    times: List[int]  #: positions in `values` of what is in nanoseconds
 
     def cells(self, row: str) -> List[Any]:
         """Of its line, after the name of its row; None is an empty cell."""
