@@ -67,6 +67,11 @@ TEST_CASE("a report of a run draws pictures and data, a trace and what-if read i
     CHECK(bench.roof({"trace", run, "--row", "3"}).status == 2);
     CHECK(bench.roof({"compare", run, run, "--fail-if", "slower:5%", "--noise", run}).status == 0);
     CHECK(bench.roof({"compare", run, run, "--fail-if", "slower"}).status == 2);
+    const std::string few = bench.path("few");
+    REQUIRE(bench.roof({"run", "tinynet", "--batch", "4", "--samples", "3", "--out", few}).status == 0);
+    const auto unjudged = bench.roof({"compare", few, few, "--fail-if", "slower:5%"});
+    CHECK(unjudged.status == 2);
+    CHECK_THAT(unjudged.err, Catch::Contains("none was judged"));
     CHECK(bench.roof({"whatif", run, "--set", "nothing=2x"}).status == 2);
 }
 

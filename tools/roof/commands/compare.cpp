@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -53,6 +54,10 @@ int compare_folders(const CompareOptions& options, Context& context)
     else
         context.out << analysis::to_text(comparison, context.terminal.width);
     if (!most) return 0;
+    if (std::ranges::none_of(comparison.steps, &analysis::Change::enough)) {
+        context.err << "--fail-if: no step has five samples on both sides, so none was judged\n";
+        return 2;
+    }
     const auto slower = analysis::slower_than(comparison, *most);
     for (const analysis::Change& change : slower)
         context.err << fmt::format("slower by {:.1f}%{}: {}\n", 100 * (change.ratio - 1),
