@@ -1,13 +1,19 @@
-"""Each chip that people have, emulated: its ceilings by its own instructions. The shapes of mma.sync and what each chip lacks are those of the
-PTX ISA. ROOF: a roof beside the emulated parts."""
+"""Each chip that people have, emulated: its ceilings by its own instructions, and a training step under them. The shapes of mma.sync and what
+each chip lacks are those of the PTX ISA; the losses are those of plain Python in double precision. ROOF: a roof beside the emulated parts."""
 import csv
+import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from small_training import BatchNorm, Convolution, Linear, MaxPool, Relu, Training  # pylint: disable=wrong-import-position
+
+LAUNCHES, BATCH, RATE, WITHIN = 2, 2, 0.01, {"fp32": 1e-5, "fp16": 1e-3}
 # Capability; of each tile that the chip has, how its variant begins.
 CHIPS = {
     "p40": ("6.1", {}),
@@ -29,6 +35,8 @@ def rows_of(results):
 
 
 class Chip(unittest.TestCase):
+    losses = Training((3, 8, 8), [Convolution(3, 4, False), BatchNorm(4), Relu(), MaxPool(), Linear(64, 10)], RATE).losses(LAUNCHES, 1, BATCH)
+
     def roof(self, *arguments):
         done = subprocess.run([os.environ["ROOF"], *map(str, arguments)], capture_output=True, text=True, check=False, env=self.environment)
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
@@ -51,6 +59,19 @@ class Chip(unittest.TestCase):
                     self.assertIn("this build holds no code for this GPU", row["reason"])
                 else:
                     self.assertIn(f"this GPU of compute capability {capability} has no {row['operation']} in {row['precision']}", row["reason"])
+            self.check_steps(ceilings, {"fp32", *(["fp16"] if tiles else [])})
+
+    def check_steps(self, results, have_roofs):
+        (study,) = json.loads(self.roof("report", results, "--calibration", results, "--json"))["studies"]
+        steps = [row for row in study["rows"] if row["losses"] is not None]
+        self.assertEqual([("fp32", "ok"), ("fp16", "ok")], [(step["precision"], step["status"]) for step in steps])
+        for step in steps:
+            self.assertEqual(LAUNCHES, len(step["losses"]))
+            for loss, due in zip(step["losses"], self.losses):
+                self.assertAlmostEqual(due, loss, delta=WITHIN[step["precision"]] * due)
+            self.assertEqual("emulated", step["known"])
+            self.assertEqual(step["precision"] in have_roofs, step["compute_roof_flop_per_s"] is not None)
+        self.assertTrue((results / "report.html").exists())
 
 
 for chip in CHIPS:
