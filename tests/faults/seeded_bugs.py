@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Plants bugs by chance in the readers and writers of files, and runs the tests of these until one notices: conditions that are never or always
-true, other comparisons, statements left out, numbers one higher or lower. Those of C++ are built at once and switched on by a variable, those of
-Python are written one at a time. Sources are changed in place and put back, also after an interrupt.
+"""Plants bugs by chance in the readers and writers of files, or in the host's code of GPUs, and runs the tests of these until one notices:
+conditions that are never or always true, other comparisons, statements left out, arguments in another order, numbers one higher. Those of C++
+are built at once and switched on by a variable, those of Python are written one at a time. Sources are changed in place and put back, also
+after an interrupt.
 
-usage: tests/faults/seeded_bugs.py [--build BUILD] [--count N] [--seed N] [--jobs N] [--sources REGEX] [--only NUMBER,...]
+usage: tests/faults/seeded_bugs.py [files|gpu] [--build BUILD] [--count N] [--seed N] [--jobs N] [--sources REGEX] [--only NUMBER,...]
 
-Exit status 1 if fewer than 95% were noticed.
+Exit status 1 if fewer than 95% were noticed, 90% of those in the host's code of GPUs.
 """
 
 import argparse
@@ -17,27 +18,46 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Readers and writers, and the test programs that are run first for each.
-SOURCES = {
-    "ert/base": (["checksum", "compressed", "csv", "csv_lines", "files", "yaml_text"], ["test_base", "test_method"]),
-    "ert/method/results": (["folders", "look_file", "neighbours", "read", "results", "seal"], ["test_method"]),
-    "ert/recording": (["fields", "record_files"], ["test_recording"]),
-    "analysis/fleet": (["digest", "fleet_files", "make_digest"], ["test_analysis"]),
-    "analysis/table": (["table"], ["test_analysis"]),
-    "workloads/model": (["config", "onnx_fold", "onnx_node", "onnx_tensors", "onnx_values"], ["test_model"]),
-}
-#: Their sources that are run first of a large program.
-FIRST = {"test_method": ["damage", "results", "headers_and_runs", "folder_without_rows", "locks", "look_file", "looks", "sustain"],
-         "test_analysis": ["digest", "table", "sinks"]}
-HELPERS = ["fake_roof", "inject", "record_writes", "accidents"]
 PACKAGE = "tools/python/roof"
 PYTHON = {"": ["folder", "configs"], "fleet": ["digests", "folders", "nodes"], "onnx_reading": ["values", "walk", "folding"],
           "importing": ["files", "events", "key_averages", "kineto", "likwid", "nsight_compute", "nsight_systems", "perf_stat", "ert_roofline"]}
 OF_PYTHON = {"": "^python: .*(folder|program|recorded|estimated)", "fleet": "^fleet: ", "onnx_reading": "^python: .*(ONNX|estimated)",
              "importing": "^import: "}
 OF_FILES = "^faults: .*(accident|kills and failing|power cuts|neighbour|folder of others|several users)"
+
+
+class Campaign(NamedTuple):
+    """Where bugs are planted in C++, and what is run first for each folder: a program with its arguments."""
+    sources: dict  # {folder: (names of files, or None for all, [programs])}
+    first: dict    # {program: names of its sources of tests that are run before the whole}
+    targets: list  # what else is built
+    last: list     # patterns of ctest, run in this order
+    least: float   # the share that must be noticed
+
+
+PARTS = ["test_gpu", "test_nccl", "test_parallel", "test_emulated_choices", "test_cudnn"]
+KERNELS, ENGINE = ["test_emulated_gpu [kernels]~[operations]", "test_emulated_gpu ~[kernels]~[.]"], ["test_emulated_gpu [operations]"]
+CAMPAIGNS = {
+    "files": Campaign(
+        {"ert/base": (["checksum", "compressed", "csv", "csv_lines", "files", "yaml_text"], ["test_base", "test_method"]),
+         "ert/method/results": (["folders", "look_file", "neighbours", "read", "results", "seal"], ["test_method"]),
+         "ert/recording": (["fields", "record_files"], ["test_recording"]),
+         "analysis/fleet": (["digest", "fleet_files", "make_digest"], ["test_analysis"]),
+         "analysis/table": (["table"], ["test_analysis"]),
+         "workloads/model": (["config", "onnx_fold", "onnx_node", "onnx_tensors", "onnx_values"], ["test_model"])},
+        {"test_method": ["damage", "results", "headers_and_runs", "folder_without_rows", "locks", "look_file", "looks", "sustain"],
+         "test_analysis": ["digest", "table", "sinks"]},
+        ["fake_roof", "inject", "record_writes", "accidents"], [OF_FILES], 0.95),
+    "gpu": Campaign(
+        {"ert/gpu": (None, [*PARTS, *KERNELS, *ENGINE]), "ert/gpu/probes": (None, ["test_gpu", *KERNELS]),
+         "workloads/cudnn": (None, ["test_cudnn", *ENGINE]), "workloads/cudnn/library": (None, ["test_emulated_choices", *ENGINE, "test_cudnn"]),
+         "workloads/nccl": (None, ["test_nccl", *ENGINE]), "workloads/parallel": (None, ["test_parallel"])},
+        {}, ["roof_emulated"],
+        ["^emulated_gpu: (two GPUs of|two ranks have|ranks that meet)", "^parallel: |^nccl: ", "^emulated_gpu: (roof measures|the GPU acceptance|each chip)"],
+        0.90)}
 HEADER = """#pragma once
 #include <cstdlib>
 namespace roof {
@@ -96,6 +116,25 @@ def other_condition(chance, condition):
     return chance.choice(ways)
 
 
+def with_other_arguments(chance, line):
+    """A line of C++ where a call has two of its arguments in another order, or a number is one higher; None if it has neither."""
+    if '"' in line:
+        return None
+    ways = []
+    for call in re.finditer(r"(?<![\w.>:])([A-Za-z_][\w.:]*(?:->\w+)*)\(([^()]*)\)", line):
+        arguments = call.group(2).split(", ")
+        for place in range(len(arguments) - 1):
+            pair = arguments[place:place + 2]
+            if pair[0] != pair[1] and all(re.fullmatch(r"[A-Za-z_*][\w.]*", each) for each in pair):
+                other = ", ".join([*arguments[:place], *pair[::-1], *arguments[place + 2:]])
+                changed = f"(roof::planted(NUMBER) ? {call.group(1)}({other}) : {call.group(0)})"
+                ways.append(line[:call.start()] + changed + line[call.end():])
+    for number in re.finditer(r"(?<![\w.'<\[{])(\d{1,4})(?![\w.'>\]])", line):
+        value = int(number.group(1))
+        ways.append(line[:number.start()] + f"(roof::planted(NUMBER) ? {value + 1} : {value})" + line[number.end():])
+    return chance.choice(ways) if ways else None
+
+
 def sites_of_cpp(chance, text):
     """(number of a line, its new text) for each bug that a source allows."""
     sites = []
@@ -121,6 +160,9 @@ def sites_of_cpp(chance, text):
             joints = parts(found.group(2), ["&&", "||", *COMPARISONS])
             if joints and (changed := other_condition(chance, found.group(2))):
                 sites.append((number, found.group(1) + changed + ";"))
+                continue
+        if (other := with_other_arguments(chance, line)) and code.endswith(";") and chance.random() < 0.5:
+            sites.append((number, other))
             continue
         if re.match(r"\s+(?!return|throw|else|if|for|while|do|case|using|delete|co_|const |auto )[A-Za-z_][\w.:>\-\[\]*]*\(.*\);$", line) or \
            re.match(r"\s+[A-Za-z_][\w.\->\[\]]* (\+=|-=|=) .+;$", line):
@@ -196,26 +238,28 @@ def changed_python(text, wanted):
 
 class Bugs:
     def __init__(self, options):
-        self.build, self.jobs = Path(options.build).resolve(), options.jobs
+        self.build, self.jobs, self.of = Path(options.build).resolve(), options.jobs, CAMPAIGNS[options.of]
         self.chance, self.wanted = random.Random(options.seed), re.compile(options.sources)
         self.cpp, self.python, self.texts = [], [], {}
         self.draw(options.count)
 
     def draw(self, count):
-        """Two of three in C++; each of a file by chance, in proportion to what it allows."""
+        """Of files, two of three in C++; each of a file by chance, in proportion to what it allows."""
+        of_files = self.of is CAMPAIGNS["files"]
         sites = []
-        for folder, (names, _) in SOURCES.items():
+        for folder, (names, _) in self.of.sources.items():
+            names = names or sorted(path.stem for path in (ROOT / folder).glob("*.cpp"))
             for file in filter(self.wanted.search, (f"{folder}/{name}.cpp" for name in names)):
                 sites += [(file, *site) for site in sites_of_cpp(self.chance, (ROOT / file).read_text(encoding="utf-8"))]
         self.spare = self.chance.sample(sites, len(sites))
         lines = set()
         for site in self.spare:
-            if len(self.cpp) < count * 2 // 3 and site[:2] not in lines:
+            if len(self.cpp) < (count * 2 // 3 if of_files else count) and site[:2] not in lines:
                 lines.add(site[:2])
                 self.cpp.append(site)
         self.spare = [site for site in self.spare if site not in self.cpp]
         changes = []
-        for folder, names in PYTHON.items():
+        for folder, names in PYTHON.items() if of_files else ():
             for file in filter(self.wanted.search, ("/".join(filter(None, (PACKAGE, folder, f"{name}.py"))) for name in names)):
                 counted = Change(-2)
                 counted.visit(ast.parse((ROOT / file).read_text(encoding="utf-8")))
@@ -223,16 +267,16 @@ class Bugs:
         self.python = self.chance.sample(changes, min(len(changes), count - len(self.cpp)))
         self.programs = list(dict.fromkeys(program for file, *_ in self.cpp for program in self.tests_of(file)))
 
-    @staticmethod
-    def tests_of(file):
-        return SOURCES[file.rsplit("/", 1)[0]][1]
+    def tests_of(self, file):
+        return self.of.sources[file.rsplit("/", 1)[0]][1]
 
     def prepare(self):
         """Plants all bugs of C++, and builds; a bug that does not compile is replaced by another."""
         (self.build / "planted.hpp").write_text(HEADER, encoding="utf-8")
         while self.cpp:
             self.plant()
-            done = subprocess.run(["cmake", "--build", self.build, "--parallel", str(self.jobs), "--target", *self.programs, *HELPERS],
+            done = subprocess.run(["cmake", "--build", self.build, "--parallel", str(self.jobs), "--target",
+                                   *dict.fromkeys(program.split()[0] for program in self.programs), *self.of.targets, "--", "-k", "0"],
                                   capture_output=True, text=True, check=False)
             if done.returncode == 0:
                 return
@@ -269,11 +313,14 @@ class Bugs:
         """The commands that should notice a bug, in their order, with a name each."""
         if number < len(self.cpp):
             own = self.tests_of(self.cpp[number][0])
-            for program in filter(FIRST.get, own):
-                yield f"part of {program}", [self.build / "bin" / program, "-a", "-#", ",".join(f"[#test_{name}]" for name in FIRST[program])]
+            for program in filter(self.of.first.get, own):
+                names = ",".join(f"[#test_{name}]" for name in self.of.first[program])
+                yield f"part of {program}", [self.build / "bin" / program, "-a", "-#", names]
             for program in dict.fromkeys([*own, *self.programs]):
-                yield program, [self.build / "bin" / program, "-a"]
-            yield "tests of files", self.ctest(OF_FILES)
+                name, *arguments = program.split()
+                yield program, [self.build / "bin" / name, "-a", *arguments]
+            for tests in self.of.last:
+                yield tests, self.ctest(tests)
             return
         folder = self.python[number - len(self.cpp)][2]
         for tests in dict.fromkeys([OF_PYTHON[folder], "^(python|fleet|import): ", *[OF_FILES] * bool(self.cpp)]):
@@ -312,6 +359,7 @@ class Bugs:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("of", nargs="?", choices=list(CAMPAIGNS), default="files")
     parser.add_argument("--build", default=str(ROOT / "build"))
     for name, usual in (("count", 60), ("seed", 1), ("jobs", 2)):
         parser.add_argument(f"--{name}", type=int, default=usual)
@@ -341,7 +389,7 @@ def try_all(bugs, options):
                     raise SystemExit(f"{found} fails without a bug: {said}")
         print(f"{number:2} {found or 'NOT NOTICED'}: {what}", flush=True)
     print(f"{len(numbers) - missed} of {len(numbers)} planted bugs were noticed, seed {options.seed}")
-    return 1 if missed > 0.05 * len(numbers) else 0
+    return 1 if len(numbers) - missed < bugs.of.least * len(numbers) else 0
 
 
 if __name__ == "__main__":
