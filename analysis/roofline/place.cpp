@@ -157,6 +157,7 @@ void bind(Placement& p, const std::vector<const Work*>& works, const std::vector
         return;  // that roof may allow more time than the others
     std::map<std::string, Limit> under;
     p.is_sum = works.size() > 1;
+    p.bytes_may_be_more = p.levels.empty() && !over.roofs.levels.empty();
     for (std::size_t i = 0; i < works.size(); ++i) {
         Limit limit = limit_of(*works[i], over);
         if (i < taken.size() && taken[i].value > 0) limit.time = std::min(limit.time, taken[i]);

@@ -151,8 +151,8 @@ struct LeastTime {
         false;  ///< a roof that limits it is a lower bound (Steadiness::at_least): it may allow less
     /// A level that binds got bytes of which the nearer caches may have held so many that another roof allows less for the rest.
     bool nearer_may_bind = false;
-    bool bytes_may_be_more =
-        false;  ///< with `high` in place of `low` bytes the roofs would allow more of the measured time
+    /// With `high` in place of `low` bytes the roofs would allow more of the measured time; or the bytes are unknown.
+    bool bytes_may_be_more = false;
 };
 
 struct Placement : Piece, MeasuredWork, WorkRoofs, LeastTime {

@@ -233,8 +233,9 @@ StepAnswer answer_of(const Study& study, const Measurement& row)
     if (step->binds.empty()) {
         answer.headline =
             step->levels.empty() ? "no roof over it was measured" : "no compute roof of its precision was measured";
+    } else if (answer.no_roof_binds = times.no_roof_binds(); answer.no_roof_binds && step->levels.empty()) {
+        answer.headline = "its bytes are unknown: memory may bind what the compute roof does not explain";
     } else {
-        answer.no_roof_binds = times.no_roof_binds();
         answer.headline = std::string(differ_in_clock(row)
                                           ? "on ranks with different clocks, whose difference counts as communication, "
                                           : "") +

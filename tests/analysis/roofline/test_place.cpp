@@ -167,6 +167,7 @@ TEST_CASE("a layer without bytes has no level, although the layers beside it hav
     CHECK(conv.levels.empty());
     CHECK(conv.binds == "fp32");
     CHECK(conv.attainable.value == Approx(0.010));
+    CHECK(conv.bytes_may_be_more);  // so its headroom is at most what the compute roof leaves
     CHECK_THAT(conv.note, Catch::Contains("bytes are unknown"));
     CHECK_THAT(placements[5].note, !Catch::Contains("bytes are unknown"));
     // 1e9 FLOP under a roof twice as high: what is predicted needs no bytes.

@@ -98,6 +98,10 @@ TEST_CASE("where most of the time is unexplained no roof binds, in the headline 
     CHECK(answer({step(0, 1)}).headline == "bound by neither roof: 0.0% unexplained and 98% outside the layers");
     CHECK(verdict_table(study).cell(0, "bound by").is_absent);
     CHECK(verdict_table(study).cell(1, "bound by").text == "fp32");
+    Measurement unknown = step(0, 1);
+    unknown.parts = {made::part("net", "program", Phase::forward, 0.039, 1e6, 0, 0)};
+    CHECK(answer({unknown}).headline ==
+          "its bytes are unknown: memory may bind what the compute roof does not explain");
     const Study bare = made::study({made::row()}, {});
     CHECK(answer_of(bare, bare.results.rows[0]).headline == "no roof over it was measured");
 }
