@@ -122,12 +122,16 @@ class Step:
         return point.more_bytes
 
     def _bytes_may_be_more(self, point):
-        """Whether with `high` bytes the bandwidth roofs would allow more of the measured time of a part."""
+        """Whether with `high` bytes the bandwidth roofs would allow more of the measured time of a part, or the bytes are unknown."""
         def most(part):
             return max((level.seconds(part.low, part.read, part.written) * part.high(level.nearer) / part.low for level in self.roofs.levels if part.low),
                        default=0.0)
-        return bool(self.roofs) and any(min(most(part), part.time) > (1 + 1e-9) * min(allowed(part, self.roofs, self.row["precision"]).seconds, part.time)
-                                        for part in point.parts)
+        if not self.roofs:
+            return False
+        if self.roofs.levels and not any(part.low for part in point.parts):
+            return True
+        return any(min(most(part), part.time) > (1 + 1e-9) * min(allowed(part, self.roofs, self.row["precision"]).seconds, part.time)
+                   for part in point.parts)
 
     def nearer_may_bind(self, point):
         """Whether most of the time under the roof that binds is that of parts of which a nearer cache may have held so many bytes that another
