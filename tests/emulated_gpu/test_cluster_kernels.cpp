@@ -17,8 +17,8 @@ TEST_CASE("blocks of a cluster read one another's shared memory, each that of al
     emulated::Card& card = emulated::machine().device(0).card;
     const int multiprocessors = std::exchange(card.multiprocessors, 4);
     emulated::machine().device(0).caches = emulated::Caches(card);
-    CHECK(resident_clusters(ClusterOperation::load, 2) == 2);
-    CHECK(resident_clusters(ClusterOperation::load, 8) == 0);
+    CHECK(resident_clusters(cluster_kernel_of(ClusterOperation::load, 2)) == 2);
+    CHECK(resident_clusters(cluster_kernel_of(ClusterOperation::load, 8)) == 0);
     for (const int size : {2, 4}) {
         in_all_schedules([&] {
             constexpr int blocks = 4;
@@ -26,7 +26,8 @@ TEST_CASE("blocks of a cluster read one another's shared memory, each that of al
             const auto iterations = static_cast<unsigned>(size);
             const auto run = [&](ClusterOperation operation, int count) {
                 const Readings readings;
-                enqueue_cluster(operation, {results.data(), readings.data(), blocks, size, count}, nullptr);
+                enqueue(cluster_kernel_of(operation, size), {results.data(), readings.data(), blocks, size, count},
+                        nullptr);
                 std::vector<std::uint32_t> found = results.values();
                 readings.check();
                 return found;
@@ -45,7 +46,7 @@ TEST_CASE("blocks of a cluster read one another's shared memory, each that of al
             CHECK(last[blocks - 1] == chase_position(cluster_words, cluster_words - cluster_chase_unroll));
         });
     }
-    CHECK_THROWS_AS(enqueue_cluster(ClusterOperation::load, {nullptr, nullptr, 8, 8, 1}, nullptr), Error);
+    CHECK_THROWS_AS(enqueue(cluster_kernel_of(ClusterOperation::load, 8), {nullptr, nullptr, 8, 8, 1}, nullptr), Error);
     card.multiprocessors = multiprocessors;
     emulated::machine().device(0).caches = emulated::Caches(card);
 }

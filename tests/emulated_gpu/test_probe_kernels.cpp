@@ -56,7 +56,8 @@ TEST_CASE("chains end where the host's do, bit for bit, in every format", "[kern
                     const Array<std::byte> with(encode(format, constants));
                     const Array<std::byte> to(2 * expected.size());
                     const Readings readings;
-                    enqueue_chains(kernel, {from.data(), with.data(), to.data(), readings.data(), 2, 1}, nullptr);
+                    enqueue(chain_kernel_of(kernel), {from.data(), with.data(), to.data(), readings.data(), 2, 1},
+                            nullptr);
                     check_copies(to, expected, 2);
                     readings.check();
                 });
@@ -78,7 +79,7 @@ void check_mma(TensorFormat format)
             const Array<std::byte> b(lanes_of_b(format, operands));
             const Array<std::byte> sums(2 * 4 * expected.size());
             const Readings readings;
-            enqueue_mma(format, chains, {a.data(), b.data(), sums.data(), readings.data(), 2, 1}, nullptr);
+            enqueue(mma_kernel_of(format, chains), {a.data(), b.data(), sums.data(), readings.data(), 2, 1}, nullptr);
             check_copies(sums, expected, 2 * 4);
             readings.check();
         });
@@ -120,8 +121,8 @@ TEST_CASE("words apart, by any number of threads, are each accessed once a pass"
                         const emulated::FewBlocks few({2, 1, 1});
                         enqueue_access_fill(kind, words.data(), count, nullptr);
                     }
-                    enqueue_access(
-                        kind, {words.data(), sums.data(), count, stride, readings.data(), grid, each, passes}, nullptr);
+                    enqueue(access_kernel_of(kind, each),
+                            {words.data(), sums.data(), count, stride, readings.data(), grid, each, passes}, nullptr);
                 };
                 launch(AccessKind::load);
                 const std::vector<std::uint32_t> found = sums.values();
@@ -155,7 +156,7 @@ TEST_CASE("wgmma multiplies every format as the host does", "[kernels]")
                 const Array<std::byte> image(image_of(format, operands));
                 const Array<std::byte> sums(2 * expected.size());
                 const Readings readings;
-                enqueue_wgmma(format, {image.data(), sums.data(), readings.data(), 2, steps}, nullptr);
+                enqueue(wgmma_kernel_of(format), {image.data(), sums.data(), readings.data(), 2, steps}, nullptr);
                 check_copies(sums, expected, 2);
                 readings.check();
             });
@@ -179,7 +180,7 @@ TEST_CASE("tcgen05 multiplies every format as the host does", "[kernels]")
             const Array<std::byte> image(image_of(format, operands));
             const Array<std::byte> sums(expected.size());
             const Readings readings;
-            enqueue_tcgen05(format, {image.data(), sums.data(), readings.data(), 1, 3}, nullptr);
+            enqueue(tcgen05_kernel_of(format), {image.data(), sums.data(), readings.data(), 1, 3}, nullptr);
             check_copies(sums, expected, 1);
             readings.check();
         });
@@ -199,7 +200,7 @@ TEST_CASE("tcgen05 of two blocks multiplies as the host does", "[kernels]")
             const Array<std::byte> image(image_of(format, operands));
             const Array<std::byte> sums(expected.size());
             const Readings readings;
-            enqueue_tcgen05_pairs(format, {image.data(), sums.data(), readings.data(), 1, 3}, nullptr);
+            enqueue(tcgen05_pair_kernel_of(format), {image.data(), sums.data(), readings.data(), 2, 3}, nullptr);
             check_copies(sums, expected, 1);
             readings.check();
         });
@@ -209,11 +210,13 @@ TEST_CASE("tcgen05 of two blocks multiplies as the host does", "[kernels]")
 TEST_CASE("a kernel of another generation is refused and leaves the device working", "[kernels]")
 {
     const Array<std::byte> memory(1024);
-    CHECK_THROWS_AS(enqueue_tcgen05(TensorFormat::fp16, {memory.data(), memory.data(), nullptr, 1, 1}, nullptr),
-                    Unsupported);
+    CHECK_THROWS_AS(
+        enqueue(tcgen05_kernel_of(TensorFormat::fp16), {memory.data(), memory.data(), nullptr, 1, 1}, nullptr),
+        Unsupported);
     const Generation ampere(8);
-    CHECK_THROWS_AS(enqueue_wgmma(TensorFormat::fp16, {memory.data(), memory.data(), nullptr, 1, 1}, nullptr),
-                    Unsupported);
+    CHECK_THROWS_AS(
+        enqueue(wgmma_kernel_of(TensorFormat::fp16), {memory.data(), memory.data(), nullptr, 1, 1}, nullptr),
+        Unsupported);
     CHECK(emulated::fault_of_pending_work().empty());
 }
 
@@ -223,7 +226,7 @@ TEST_CASE("shared memory holds what each thread wrote", "[kernels]")
         in_all_schedules([&] {
             const Array<std::uint32_t> results(2 * shared_threads);
             const Readings readings;
-            enqueue_shared(operation, {results.data(), readings.data(), 2, 3}, nullptr);
+            enqueue(shared_kernel_of(operation), {results.data(), readings.data(), 2, 3}, nullptr);
             readings.check();
             const auto found = results.values();
             for (std::uint32_t i = 0; i < found.size(); ++i)

@@ -32,7 +32,7 @@ TEST_CASE("exponentials and their inverses end near where they began", "[kernels
             const Array<std::byte> with(std::vector<std::byte>(4 * sizeof(float)));
             const Array<std::byte> to(expected.size());
             const Readings readings;
-            enqueue_chains(kernel, {from.data(), with.data(), to.data(), readings.data(), 1, 1}, nullptr);
+            enqueue(chain_kernel_of(kernel), {from.data(), with.data(), to.data(), readings.data(), 1, 1}, nullptr);
             CHECK(are_chain_ends(kernel, to.values(), expected));
             readings.check();
         });
@@ -41,7 +41,7 @@ TEST_CASE("exponentials and their inverses end near where they began", "[kernels
         other.pop_back();
         CHECK_FALSE(are_chain_ends(kernel, other, expected));
     }
-    CHECK_THROWS_AS(enqueue_chains({Precision::fp64, ChainOperation::exp, 4}, {}, nullptr), Unsupported);
+    CHECK_THROWS_AS(chain_kernel_of({Precision::fp64, ChainOperation::exp, 4}), Unsupported);
 }
 
 TEST_CASE("additions that return give each number below their count once", "[kernels]")
@@ -54,7 +54,8 @@ TEST_CASE("additions that return give each number below their count once", "[ker
             const Array<std::uint32_t> sums(3 * 128);
             const Readings readings;
             enqueue_access_fill(kind, words.data(), count, nullptr);
-            enqueue_access(kind, {words.data(), sums.data(), count, 2, readings.data(), 3, 128, passes}, nullptr);
+            enqueue(access_kernel_of(kind, 128), {words.data(), sums.data(), count, 2, readings.data(), 3, 128, passes},
+                    nullptr);
             readings.check();
             std::vector<std::uint32_t> left(count, passes);
             std::uint32_t due = (0 + 1 + 2) * count;
@@ -76,7 +77,7 @@ TEST_CASE("words apart in shared memory are on as many banks as their distance l
     for (const int stride : {1, 2, 32}) {
         const Array<std::uint32_t> results(shared_threads);
         const Readings readings;
-        enqueue_shared(SharedOperation::words, {results.data(), readings.data(), 1, 2, stride}, nullptr);
+        enqueue(shared_kernel_of(SharedOperation::words), {results.data(), readings.data(), 1, 2, stride}, nullptr);
         readings.check();
         const std::vector<std::uint32_t> found = results.values();
         std::set<unsigned> banks;
@@ -105,7 +106,8 @@ TEST_CASE("blocks with the same stretch each read all of it", "[kernels]")
         launch.readers = readers;
         launch.passes = passes;
         launch.in_step = true;
-        enqueue_stream({StreamOperation::load, StreamLayout::stretches, threads, true}, launch, stream.get());
+        enqueue(stream_kernel_of({StreamOperation::load, StreamLayout::stretches, threads, true}), launch,
+                stream.get());
         stream.synchronize();
         CHECK_NOTHROW(arrays.check(passes * readers, static_cast<std::size_t>(blocks) * threads));
     }
@@ -126,7 +128,7 @@ TEST_CASE("tiles of a matrix bring each word once in a pass", "[kernels]")
             launch.passes = 2;
             const Readings readings;
             launch.reading = readings.data();
-            enqueue_bulk(StreamOperation::load, launch, stream.get());
+            enqueue(bulk_kernel_of(StreamOperation::load, true), launch, stream.get());
             stream.synchronize();
             CHECK_NOTHROW(arrays.check(2, static_cast<std::size_t>(blocks) * bulk_threads));
             readings.check();
@@ -139,7 +141,7 @@ TEST_CASE("a load for a cluster brings its chunk to each of the blocks", "[kerne
     emulated::Card& card = emulated::machine().device(0).card;
     const int multiprocessors = std::exchange(card.multiprocessors, 4);
     emulated::machine().device(0).caches = emulated::Caches(card);
-    CHECK(resident_multicast_clusters(2) == 6);  // three rings of 64 KiB on each multiprocessor
+    CHECK(resident_clusters(multicast_kernel_of(2)) == 6);  // three rings of 64 KiB on each multiprocessor
     const Stream stream;
     for (const int readers : {2, 4}) {
         // With 41 chunks more than the stages of a ring; with 7 fewer.
@@ -153,7 +155,7 @@ TEST_CASE("a load for a cluster brings its chunk to each of the blocks", "[kerne
                 launch.passes = 3;
                 const Readings readings;
                 launch.reading = readings.data();
-                enqueue_multicast(launch, stream.get());
+                enqueue(multicast_kernel_of(readers), launch, stream.get());
                 stream.synchronize();
                 CHECK_NOTHROW(arrays.check(3 * readers, std::size_t{8} * bulk_threads));
                 readings.check();

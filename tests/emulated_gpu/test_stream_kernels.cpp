@@ -64,7 +64,7 @@ TEST_CASE("streams read, write, copy and add what they should, by instructions a
                         for (const bool in_step : {false, true}) {
                             check_after(static_cast<std::size_t>(blocks * threads), [&](StreamLaunch launch) {
                                 launch.in_step = in_step;
-                                enqueue_stream({operation, layout, threads, past_l1}, launch, stream.get());
+                                enqueue(stream_kernel_of({operation, layout, threads, past_l1}), launch, stream.get());
                             });
                         }
                     }
@@ -75,9 +75,9 @@ TEST_CASE("streams read, write, copy and add what they should, by instructions a
             const int all = std::exchange(multiprocessors, 1);
             for (const auto& [unroll, threads] : every_tile()) {
                 check_after(tile_sums, [&, unroll = unroll, threads = threads](StreamLaunch launch) {
-                    launch.blocks = static_cast<int>(tiles_of(launch.vectors, unroll, threads));
-                    enqueue_stream({.operation = operation, .threads = threads, .tile_unroll = unroll}, launch,
-                                   stream.get());
+                    launch.blocks = launch.passes * static_cast<int>(tiles_of(launch.vectors, unroll, threads));
+                    enqueue(stream_kernel_of({.operation = operation, .threads = threads, .tile_unroll = unroll}),
+                            launch, stream.get());
                 });
             }
             multiprocessors = all;
@@ -86,7 +86,7 @@ TEST_CASE("streams read, write, copy and add what they should, by instructions a
                 StreamLaunch launch = arrays.launch();
                 launch.blocks = static_cast<int>(tiles_of(launch.vectors, 1, stream_block_sizes[0]));
                 launch.timed = true;
-                enqueue_stream({.threads = stream_block_sizes[0], .tile_unroll = 1}, launch, stream.get());
+                enqueue(stream_kernel_of({.threads = stream_block_sizes[0], .tile_unroll = 1}), launch, stream.get());
                 CHECK_NOTHROW(arrays.check(0, tile_sums));  // leaves no sums
             }
             if (operation != StreamOperation::triad) {
@@ -94,13 +94,13 @@ TEST_CASE("streams read, write, copy and add what they should, by instructions a
                 for (const int each : {blocks, 50}) {
                     check_after(static_cast<std::size_t>(each) * bulk_threads, [&, each](StreamLaunch launch) {
                         launch.blocks = each;
-                        enqueue_bulk(operation, launch, stream.get());
+                        enqueue(bulk_kernel_of(operation), launch, stream.get());
                     });
                 }
                 StreamLaunch launch = arrays.launch();
                 launch.sums = nullptr;
                 launch.blocks = blocks;
-                enqueue_bulk(operation, launch, stream.get());
+                enqueue(bulk_kernel_of(operation), launch, stream.get());
                 stream.synchronize();
             }
         });
@@ -166,10 +166,10 @@ TEST_CASE("every intensity loads, scales and adds exactly what it counts", "[ker
                 constexpr int passes = 2;
                 const Readings readings;
                 const Array<double> sums(blocks * intensity_threads);
-                enqueue_intensity({precision, multiply_adds, layout},
-                                  {array.data(), factors.data(), sums.data(), vectors, readings.data(),
-                                   static_cast<int>(blocks), passes},
-                                  stream.get());
+                enqueue(intensity_kernel_of({precision, multiply_adds, layout}),
+                        {array.data(), factors.data(), sums.data(), vectors, readings.data(), static_cast<int>(blocks),
+                         passes},
+                        stream.get());
                 stream.synchronize();
                 const std::vector<double> found = sums.values();
                 for (std::size_t i = 0; i < found.size(); ++i) {

@@ -3,7 +3,6 @@
 
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/clock_span.cuh"
-#include "ert/gpu/kernels/launch.cuh"
 
 namespace roof::gpu {
 
@@ -66,16 +65,6 @@ __global__ void access_fill_kernel(std::uint32_t* words, std::size_t count, bool
         words[i] = zeros ? 0 : access_word(static_cast<std::uint32_t>(i));
 }
 
-using Kernel = void (*)(AccessLaunch);
-
-Kernel function_of(AccessKind kind)
-{
-    constexpr Kernel kernels[]{access_kernel<AccessKind::load>, access_kernel<AccessKind::atomic_add>,
-                               access_kernel<AccessKind::atomic_share>, access_kernel<AccessKind::fetch_add>,
-                               access_kernel<AccessKind::fetch_share>};
-    return kernels[static_cast<unsigned>(kind)];
-}
-
 }  // namespace
 
 void enqueue_access_fill(AccessKind kind, std::uint32_t* words, std::size_t count, cudaStream_t stream)
@@ -86,14 +75,12 @@ void enqueue_access_fill(AccessKind kind, std::uint32_t* words, std::size_t coun
     check(cudaGetLastError());
 }
 
-void enqueue_access(AccessKind kind, const AccessLaunch& launch, cudaStream_t stream)
+Kernel<AccessLaunch> access_kernel_of(AccessKind kind, int threads)
 {
-    enqueue_kernel(function_of(kind), launch, launch.threads, stream);
-}
-
-int resident_access_blocks(AccessKind kind, int threads)
-{
-    return resident_blocks(function_of(kind), threads);
+    constexpr void (*kernels[])(AccessLaunch){
+        access_kernel<AccessKind::load>, access_kernel<AccessKind::atomic_add>, access_kernel<AccessKind::atomic_share>,
+        access_kernel<AccessKind::fetch_add>, access_kernel<AccessKind::fetch_share>};
+    return {kernels[static_cast<unsigned>(kind)], threads};
 }
 
 }  // namespace roof::gpu

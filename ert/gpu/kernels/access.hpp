@@ -2,8 +2,7 @@
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
-
-#include <cuda_runtime_api.h>
+#include "ert/gpu/kernels/launch.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -68,10 +67,7 @@ constexpr std::uint32_t sum_of_accesses(AccessKind kind, std::size_t count, std:
 
 /// Writes access_word() into the words, or 0 for atomics. Throws Error.
 void enqueue_access_fill(AccessKind kind, std::uint32_t* words, std::size_t count, cudaStream_t stream);
-/// Puts one launch into the stream. Throws Error.
-void enqueue_access(AccessKind kind, const AccessLaunch& launch, cudaStream_t stream);
-
-/// Blocks of so many threads that a multiprocessor of the current device holds at once. Throws Error.
-int resident_access_blocks(AccessKind kind, int threads);
+/// With so many threads in a block.
+Kernel<AccessLaunch> access_kernel_of(AccessKind kind, int threads);
 
 }  // namespace roof::gpu

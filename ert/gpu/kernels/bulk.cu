@@ -3,7 +3,6 @@
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/bulk_ring.cuh"
 #include "ert/gpu/kernels/clock_span.cuh"
-#include "ert/gpu/kernels/launch.cuh"
 
 namespace roof::gpu {
 
@@ -123,29 +122,17 @@ __global__ void __launch_bounds__(bulk_threads) bulk_tile_kernel(StreamLaunch la
     span.end(launch.reading);
 }
 
-using Kernel = void (*)(StreamLaunch);
-
-/// Its limit of shared memory is raised on the current device.
-Kernel function_of(StreamOperation operation, bool is_tiled = false)
-{
-    if (operation == StreamOperation::triad) throw Unsupported("the copy engine does not compute");
-    constexpr Kernel kernels[]{bulk_kernel<StreamOperation::load>, bulk_kernel<StreamOperation::store>,
-                               bulk_kernel<StreamOperation::copy>};
-    const Kernel kernel = is_tiled ? bulk_tile_kernel : kernels[static_cast<unsigned>(operation)];
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Ring)));
-    return kernel;
-}
-
 }  // namespace
 
-void enqueue_bulk(StreamOperation operation, const StreamLaunch& launch, cudaStream_t stream)
+/// The limit of shared memory is raised on the current device.
+Kernel<StreamLaunch> bulk_kernel_of(StreamOperation operation, bool of_tiles)
 {
-    enqueue_kernel(function_of(operation, launch.map != nullptr), launch, bulk_threads, stream, sizeof(Ring));
-}
-
-int resident_bulk_blocks(StreamOperation operation)
-{
-    return resident_blocks(function_of(operation), bulk_threads, sizeof(Ring));
+    if (operation == StreamOperation::triad) throw Unsupported("the copy engine does not compute");
+    constexpr void (*kernels[])(StreamLaunch){bulk_kernel<StreamOperation::load>, bulk_kernel<StreamOperation::store>,
+                                              bulk_kernel<StreamOperation::copy>};
+    const auto kernel = of_tiles ? bulk_tile_kernel : kernels[static_cast<unsigned>(operation)];
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Ring)));
+    return {kernel, bulk_threads, sizeof(Ring)};
 }
 
 }  // namespace roof::gpu

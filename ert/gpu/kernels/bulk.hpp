@@ -17,14 +17,9 @@ inline constexpr int bulk_tiles_across = 8;
 inline constexpr int most_bulk_readers = 8;  ///< blocks of a cluster on every GPU that has them
 
 /// Load, store or copy; `vectors` are whole chunks. A load adds up what arrives if `sums` is not null; its check needs
-/// that. Loads with `map`: each chunk is a tile. Throws Error or Unsupported.
-void enqueue_bulk(StreamOperation operation, const StreamLaunch& launch, cudaStream_t stream);
+/// that. Loads `of_tiles`: each chunk is a tile of the launch's `map`. Throws Error or Unsupported.
+Kernel<StreamLaunch> bulk_kernel_of(StreamOperation operation, bool of_tiles = false);
 /// Loads alone: the `readers` are the blocks of a cluster, and each load brings its chunk to all of them. Throws likewise.
-void enqueue_multicast(const StreamLaunch& launch, cudaStream_t stream);
-
-/// Blocks that a multiprocessor of the current device holds at once. Throws Error or Unsupported.
-int resident_bulk_blocks(StreamOperation operation);
-/// Clusters of so many blocks that the current device holds at once; 0 if none fits. Throws likewise.
-int resident_multicast_clusters(int readers);
+Kernel<StreamLaunch> multicast_kernel_of(int readers);
 
 }  // namespace roof::gpu

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ert/gpu/kernels/bulk.hpp"
-#include "ert/gpu/kernels/launch.cuh"
+#include "ert/gpu/kernels/own_numbers.cuh"
 
 namespace roof::gpu {
 

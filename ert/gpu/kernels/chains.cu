@@ -2,7 +2,6 @@
 #include "ert/gpu/kernels/chain_kernel.cuh"
 
 #include "ert/base/error.hpp"
-#include "ert/gpu/kernels/launch.cuh"
 
 namespace roof::gpu {
 
@@ -35,14 +34,9 @@ ChainFunction function_of(const ChainKernel& kernel)
 
 }  // namespace
 
-void enqueue_chains(const ChainKernel& kernel, const ChainLaunch& launch, cudaStream_t stream)
+Kernel<ChainLaunch> chain_kernel_of(const ChainKernel& kernel)
 {
-    enqueue_kernel(function_of(kernel), launch, chain_threads, stream);
-}
-
-int resident_chain_blocks(const ChainKernel& kernel)
-{
-    return resident_blocks(function_of(kernel), chain_threads);
+    return {function_of(kernel), chain_threads};
 }
 
 }  // namespace roof::gpu

@@ -3,8 +3,7 @@
 
 #include "ert/base/precision.hpp"
 #include "ert/gpu/kernels/clock_reading.hpp"
-
-#include <cuda_runtime_api.h>
+#include "ert/gpu/kernels/launch.hpp"
 
 #include <array>
 
@@ -43,10 +42,7 @@ struct ChainLaunch {
     int steps;
 };
 
-/// Puts one launch into the stream. Throws Error; Unsupported for a combination without a kernel.
-void enqueue_chains(const ChainKernel& kernel, const ChainLaunch& launch, cudaStream_t stream);
-
-/// Blocks that a multiprocessor of the current device holds at once. Throws as above.
-int resident_chain_blocks(const ChainKernel& kernel);
+/// Throws Unsupported for a combination without a kernel.
+Kernel<ChainLaunch> chain_kernel_of(const ChainKernel& kernel);
 
 }  // namespace roof::gpu

@@ -5,7 +5,7 @@
 #include "ert/gpu/kernels/chase.hpp"
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/cluster.cuh"
-#include "ert/gpu/kernels/launch.cuh"
+#include "ert/gpu/kernels/own_numbers.cuh"
 
 namespace roof::gpu {
 
@@ -82,31 +82,16 @@ __global__ void __launch_bounds__(cluster_threads) cluster_chase_kernel(ClusterL
     span.end(launch.reading);
 }
 
-using Kernel = void (*)(ClusterLaunch);
+}  // namespace
 
 /// Its limits of shared memory and of blocks of a cluster are raised on the current device.
-Kernel function_of(ClusterOperation operation, int size)
+Kernel<ClusterLaunch> cluster_kernel_of(ClusterOperation operation, int size)
 {
-    const Kernel kernel = operation == ClusterOperation::load ? cluster_load_kernel : cluster_chase_kernel;
+    const auto kernel = operation == ClusterOperation::load ? cluster_load_kernel : cluster_chase_kernel;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, cluster_bytes));
     if (size > largest_portable_cluster)
         check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-    return kernel;
-}
-
-}  // namespace
-
-void enqueue_cluster(ClusterOperation operation, const ClusterLaunch& launch, cudaStream_t stream)
-{
-    cudaLaunchAttribute attribute{};
-    const cudaLaunchConfig_t configuration =
-        in_clusters(launch.blocks, launch.size, cluster_threads, cluster_bytes, stream, attribute);
-    check(cudaLaunchKernelEx(&configuration, function_of(operation, launch.size), launch));
-}
-
-int resident_clusters(ClusterOperation operation, int size)
-{
-    return resident_clusters_of(function_of(operation, size), size, cluster_threads, cluster_bytes);
+    return {kernel, cluster_threads, cluster_bytes, size};
 }
 
 }  // namespace roof::gpu

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
-
-#include <cuda_runtime_api.h>
+#include "ert/gpu/kernels/launch.hpp"
 
 #include <cstdint>
 
@@ -53,12 +52,9 @@ constexpr std::uint32_t cluster_sum(unsigned rank, unsigned size, std::uint32_t 
     return sum * cluster_unroll;
 }
 
-/// Puts one launch into the stream. load: each thread of a block sums up its vectors in the memory of the other blocks.
+/// In clusters of so many blocks. load: each thread of a block sums up its vectors in the memory of the other blocks.
 /// chase: one thread of each block follows the chain of chase_stride() through the words of the next block, and leaves the
 /// word that it arrives at. Throws Error; Unsupported where this build has no such code for the GPU.
-void enqueue_cluster(ClusterOperation operation, const ClusterLaunch& launch, cudaStream_t stream);
-
-/// Clusters of so many blocks that the current device holds at once; 0 if none fits. Throws as above.
-int resident_clusters(ClusterOperation operation, int size);
+Kernel<ClusterLaunch> cluster_kernel_of(ClusterOperation operation, int size);
 
 }  // namespace roof::gpu

@@ -2,7 +2,6 @@
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/intensity.hpp"
-#include "ert/gpu/kernels/launch.cuh"
 
 #include <cuda_fp16.h>
 
@@ -176,12 +175,12 @@ __global__ void fill_kernel(Real* array, std::size_t count)
         array[i] = static_cast<Real>(intensity_number(i));
 }
 
-using Kernel = void (*)(IntensityLaunch);
+using Function = void (*)(IntensityLaunch);
 
 template <class Real, StreamLayout layout, std::size_t... index>
-Kernel with_multiply_adds(int multiply_adds, std::index_sequence<index...>)
+Function with_multiply_adds(int multiply_adds, std::index_sequence<index...>)
 {
-    Kernel found = nullptr;
+    Function found = nullptr;
     const auto find = [&]<int each>(std::integral_constant<int, each>) {
         if constexpr (each >= lanes<Real>) {
             if (each == multiply_adds) found = intensity_kernel<Real, each, layout>;
@@ -192,7 +191,7 @@ Kernel with_multiply_adds(int multiply_adds, std::index_sequence<index...>)
 }
 
 template <class Real>
-Kernel with_layout(const IntensityKernel& kernel)
+Function with_layout(const IntensityKernel& kernel)
 {
     constexpr auto all = std::make_index_sequence<multiply_adds_of_vector.size()>();
     return kernel.layout == StreamLayout::stretches
@@ -200,7 +199,7 @@ Kernel with_layout(const IntensityKernel& kernel)
                : with_multiply_adds<Real, StreamLayout::together>(kernel.multiply_adds, all);
 }
 
-Kernel function_of(const IntensityKernel& kernel)
+Function function_of(const IntensityKernel& kernel)
 {
     if (kernel.precision == Precision::int32) return with_layout<int>(kernel);
     if (kernel.precision == Precision::fp16) return with_layout<__half2>(kernel);
@@ -209,9 +208,9 @@ Kernel function_of(const IntensityKernel& kernel)
 
 }  // namespace
 
-void enqueue_intensity(const IntensityKernel& kernel, const IntensityLaunch& launch, cudaStream_t stream)
+Kernel<IntensityLaunch> intensity_kernel_of(const IntensityKernel& kernel)
 {
-    enqueue_kernel(function_of(kernel), launch, intensity_threads, stream);
+    return {function_of(kernel), intensity_threads};
 }
 
 void enqueue_intensity_fill(Precision precision, void* array, std::size_t vectors, cudaStream_t stream)
@@ -227,11 +226,6 @@ void enqueue_intensity_fill(Precision precision, void* array, std::size_t vector
     else
         fill_kernel<<<blocks, threads, 0, stream>>>(static_cast<float*>(array), vectors * 4);
     check(cudaGetLastError());
-}
-
-int resident_intensity_blocks(const IntensityKernel& kernel)
-{
-    return resident_blocks(function_of(kernel), intensity_threads);
 }
 
 }  // namespace roof::gpu

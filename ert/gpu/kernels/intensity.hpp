@@ -52,11 +52,8 @@ constexpr double intensity_number(std::size_t index)
     return mixed >> 63 ? -size : size;
 }
 
-/// Puts one launch into the stream. Throws Error.
-void enqueue_intensity(const IntensityKernel& kernel, const IntensityLaunch& launch, cudaStream_t stream);
+Kernel<IntensityLaunch> intensity_kernel_of(const IntensityKernel& kernel);
 /// Writes intensity_number() into the array. Throws Error.
 void enqueue_intensity_fill(Precision precision, void* array, std::size_t vectors, cudaStream_t stream);
-/// Blocks that a multiprocessor of the current device holds at once. Throws Error.
-int resident_intensity_blocks(const IntensityKernel& kernel);
 
 }  // namespace roof::gpu

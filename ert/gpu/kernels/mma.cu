@@ -1,7 +1,6 @@
 // mma.sync of compute capability 8.0 and later.
 #include "ert/gpu/kernels/mma.hpp"
 
-#include "ert/gpu/kernels/launch.cuh"
 #include "ert/gpu/kernels/mma_float_sums.cuh"
 
 #include <cstdint>
@@ -74,14 +73,9 @@ MmaKernel kernel_of(TensorFormat instruction, int chains)
 
 }  // namespace
 
-void enqueue_mma(TensorFormat instruction, int chains, const MmaLaunch& launch, cudaStream_t stream)
+Kernel<MmaLaunch> mma_kernel_of(TensorFormat instruction, int chains)
 {
-    enqueue_kernel(kernel_of(instruction, chains), launch, mma_threads, stream);
-}
-
-int resident_mma_blocks(TensorFormat instruction, int chains)
-{
-    return resident_blocks(kernel_of(instruction, chains), mma_threads);
+    return {kernel_of(instruction, chains), mma_threads};
 }
 
 }  // namespace roof::gpu

@@ -3,8 +3,7 @@
 
 #include "ert/gpu/kernels/clock_reading.hpp"
 #include "ert/gpu/kernels/fragments.hpp"
-
-#include <cuda_runtime_api.h>
+#include "ert/gpu/kernels/launch.hpp"
 
 #include <array>
 
@@ -91,10 +90,7 @@ MmaKernel volta_kernel(int chains);
 /// Throws Unsupported where this build's CUDA toolkit is too old for them.
 MmaKernel scaled_kernel(TensorFormat instruction, int chains);
 
-/// Puts one launch into the stream. Throws Error; Unsupported where this build has no such code for the GPU.
-void enqueue_mma(TensorFormat instruction, int chains, const MmaLaunch& launch, cudaStream_t stream);
-
-/// Blocks that a multiprocessor of the current device holds at once. Throws as above.
-int resident_mma_blocks(TensorFormat instruction, int chains);
+/// Throws as scaled_kernel().
+Kernel<MmaLaunch> mma_kernel_of(TensorFormat instruction, int chains);
 
 }  // namespace roof::gpu

@@ -57,26 +57,13 @@ __global__ void __launch_bounds__(bulk_threads) multicast_kernel(StreamLaunch la
     span.end(launch.reading);
 }
 
-/// The limit of shared memory is raised on the current device.
-auto function()
-{
-    check(cudaFuncSetAttribute(multicast_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Ring)));
-    return multicast_kernel;
-}
-
 }  // namespace
 
-void enqueue_multicast(const StreamLaunch& launch, cudaStream_t stream)
+/// The limit of shared memory is raised on the current device.
+Kernel<StreamLaunch> multicast_kernel_of(int readers)
 {
-    cudaLaunchAttribute attribute{};
-    const cudaLaunchConfig_t configuration =
-        in_clusters(launch.blocks, launch.readers, bulk_threads, sizeof(Ring), stream, attribute);
-    check(cudaLaunchKernelEx(&configuration, function(), launch));
-}
-
-int resident_multicast_clusters(int readers)
-{
-    return resident_clusters_of(function(), readers, bulk_threads, sizeof(Ring));
+    check(cudaFuncSetAttribute(multicast_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Ring)));
+    return {multicast_kernel, bulk_threads, sizeof(Ring), readers};
 }
 
 }  // namespace roof::gpu

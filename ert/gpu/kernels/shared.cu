@@ -1,7 +1,7 @@
 // Neighbouring threads access neighbouring vectors, so that no two threads of a warp use the same bank; words are as far apart as the
 // launch says.
 #include "ert/gpu/kernels/clock_span.cuh"
-#include "ert/gpu/kernels/launch.cuh"
+#include "ert/gpu/kernels/own_numbers.cuh"
 #include "ert/gpu/kernels/shared.hpp"
 
 namespace roof::gpu {
@@ -63,25 +63,14 @@ __global__ void __launch_bounds__(shared_threads) shared_kernel(SharedLaunch lau
     span.end(launch.reading);
 }
 
-using Kernel = void (*)(SharedLaunch);
-
-Kernel function_of(SharedOperation operation)
-{
-    constexpr Kernel kernels[]{shared_kernel<SharedOperation::load>, shared_kernel<SharedOperation::store>,
-                               shared_kernel<SharedOperation::words>};
-    return kernels[static_cast<unsigned>(operation)];
-}
-
 }  // namespace
 
-void enqueue_shared(SharedOperation operation, const SharedLaunch& launch, cudaStream_t stream)
+Kernel<SharedLaunch> shared_kernel_of(SharedOperation operation)
 {
-    enqueue_kernel(function_of(operation), launch, shared_threads, stream);
-}
-
-int resident_shared_blocks(SharedOperation operation)
-{
-    return resident_blocks(function_of(operation), shared_threads);
+    constexpr void (*kernels[])(SharedLaunch){shared_kernel<SharedOperation::load>,
+                                              shared_kernel<SharedOperation::store>,
+                                              shared_kernel<SharedOperation::words>};
+    return {kernels[static_cast<unsigned>(operation)], shared_threads};
 }
 
 }  // namespace roof::gpu

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
-
-#include <cuda_runtime_api.h>
+#include "ert/gpu/kernels/launch.hpp"
 
 #include <cstdint>
 
@@ -55,10 +54,6 @@ constexpr std::uint32_t shared_result(SharedOperation operation, std::uint32_t t
     return operation == SharedOperation::load ? sum * iterations * shared_unroll : 4 * shared_vectors * iterations;
 }
 
-/// Puts one launch into the stream. Throws Error.
-void enqueue_shared(SharedOperation operation, const SharedLaunch& launch, cudaStream_t stream);
-
-/// Blocks that a multiprocessor of the current device holds at once. Throws Error.
-int resident_shared_blocks(SharedOperation operation);
+Kernel<SharedLaunch> shared_kernel_of(SharedOperation operation);
 
 }  // namespace roof::gpu

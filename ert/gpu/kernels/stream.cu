@@ -3,7 +3,6 @@
 
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/clock_span.cuh"
-#include "ert/gpu/kernels/launch.cuh"
 #include "ert/gpu/kernels/numbers.hpp"
 
 namespace roof::gpu {
@@ -131,17 +130,17 @@ __global__ void fill_kernel(float4* array, std::size_t vectors, int shift, float
         array[i] = make_float4(word(4 * i), word(4 * i + 1), word(4 * i + 2), word(4 * i + 3));
 }
 
-using Kernel = void (*)(StreamLaunch);
+using Function = void (*)(StreamLaunch);
 
 template <StreamOperation operation, bool past_l1, StreamLayout layout>
-Kernel with_threads(int threads)
+Function with_threads(int threads)
 {
     return threads == stream_block_sizes[0] ? stream_kernel<operation, layout, stream_block_sizes[0], past_l1>
                                             : stream_kernel<operation, layout, stream_block_sizes[1], past_l1>;
 }
 
 template <StreamOperation operation, bool past_l1 = false>
-Kernel with_layout(const StreamKernel& kernel)
+Function with_layout(const StreamKernel& kernel)
 {
     return kernel.layout == StreamLayout::stretches
                ? with_threads<operation, past_l1, StreamLayout::stretches>(kernel.threads)
@@ -149,23 +148,23 @@ Kernel with_layout(const StreamKernel& kernel)
 }
 
 template <StreamOperation operation, int unroll>
-Kernel with_tile_threads(int threads)
+Function with_tile_threads(int threads)
 {
     return threads == stream_block_sizes[0] ? tile_kernel<operation, unroll, stream_block_sizes[0]>
                                             : tile_kernel<operation, unroll, stream_block_sizes[1]>;
 }
 
 template <StreamOperation operation>
-Kernel with_tile(const StreamKernel& kernel)
+Function with_tile(const StreamKernel& kernel)
 {
     if (kernel.tile_unroll == tile_unrolls[0]) return with_tile_threads<operation, tile_unrolls[0]>(kernel.threads);
     if (kernel.tile_unroll == tile_unrolls[1]) return with_tile_threads<operation, tile_unrolls[1]>(kernel.threads);
     return with_tile_threads<operation, tile_unrolls[2]>(kernel.threads);
 }
 
-Kernel function_of(const StreamKernel& kernel)
+Function function_of(const StreamKernel& kernel)
 {
-    using Choice = Kernel (*)(const StreamKernel&);
+    using Choice = Function (*)(const StreamKernel&);
     using Operation = StreamOperation;
     constexpr Choice by_tiles[]{with_tile<Operation::load>, with_tile<Operation::store>, with_tile<Operation::copy>,
                                 with_tile<Operation::triad>};
@@ -179,16 +178,9 @@ Kernel function_of(const StreamKernel& kernel)
 
 }  // namespace
 
-void enqueue_stream(const StreamKernel& kernel, const StreamLaunch& launch, cudaStream_t stream)
+Kernel<StreamLaunch> stream_kernel_of(const StreamKernel& kernel)
 {
-    StreamLaunch all = launch;
-    if (kernel.tile_unroll != 0) all.blocks *= launch.passes;
-    enqueue_kernel(function_of(kernel), all, kernel.threads, stream);
-}
-
-int resident_stream_blocks(const StreamKernel& kernel)
-{
-    return resident_blocks(function_of(kernel), kernel.threads);
+    return {function_of(kernel), kernel.threads};
 }
 
 void enqueue_fill(void* array, std::size_t vectors, int shift, float value, cudaStream_t stream)

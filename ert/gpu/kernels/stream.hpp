@@ -2,8 +2,7 @@
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
-
-#include <cuda_runtime_api.h>
+#include "ert/gpu/kernels/launch.hpp"
 
 #include <array>
 #include <cstddef>
@@ -81,7 +80,7 @@ struct StreamLaunch {
     std::uint32_t* sums = nullptr;
     std::size_t vectors = 0;  ///< of each array
     ClockReading* reading = nullptr;
-    int blocks = 0;  ///< with tiles: of a pass, tiles_of()
+    int blocks = 0;  ///< with tiles: tiles_of() for each pass
     int passes = 1;
     /// A block's threads begin each pass together. Otherwise some run ahead, and find their own part of a set that does
     /// not fit into a cache still there.
@@ -91,11 +90,7 @@ struct StreamLaunch {
     bool timed = false;         ///< with tiles: loads leave no sums, which would cost as much as they show
 };
 
-/// Puts one launch into the stream. Throws Error.
-void enqueue_stream(const StreamKernel& kernel, const StreamLaunch& launch, cudaStream_t stream);
-
-/// Blocks that a multiprocessor of the current device holds at once, without tiles. Throws Error.
-int resident_stream_blocks(const StreamKernel& kernel);
+Kernel<StreamLaunch> stream_kernel_of(const StreamKernel& kernel);
 
 /// Word i of the array becomes the float of number_at((i + shift) % number_period), or `value` if `shift` is negative.
 void enqueue_fill(void* array, std::size_t vectors, int shift, float value, cudaStream_t stream);

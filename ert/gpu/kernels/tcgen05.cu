@@ -4,14 +4,10 @@
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/tcgen05_kernel.cuh"
 
-#include <algorithm>
-
 namespace roof::gpu {
 
-namespace {
-
 /// Its limit of shared memory is raised on the current device.
-Tcgen05Kernel kernel_of(TensorFormat format)
+Kernel<WgmmaLaunch> tcgen05_kernel_of(TensorFormat format)
 {
     const Tcgen05Kernel kernels[]{tcgen05_kernel<TensorFormat::tf32>,
                                   tcgen05_kernel<TensorFormat::fp16>,
@@ -25,21 +21,7 @@ Tcgen05Kernel kernel_of(TensorFormat format)
                                   tcgen05_kernel<TensorFormat::nvfp4>};
     const Tcgen05Kernel kernel = kernels[static_cast<unsigned>(format) - static_cast<unsigned>(TensorFormat::tf32)];
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, tcgen05_operand_bytes));
-    return kernel;
-}
-
-}  // namespace
-
-void enqueue_tcgen05(TensorFormat format, const WgmmaLaunch& launch, cudaStream_t stream)
-{
-    enqueue_kernel(kernel_of(format), launch, tcgen05_threads, stream, tcgen05_operand_bytes);
-}
-
-int resident_tcgen05_blocks(TensorFormat format)
-{
-    constexpr int columns_of_multiprocessor = 512;
-    return std::min(resident_blocks(kernel_of(format), tcgen05_threads, tcgen05_operand_bytes),
-                    columns_of_multiprocessor / tcgen05_columns(format));
+    return {kernel, tcgen05_threads, tcgen05_operand_bytes};
 }
 
 }  // namespace roof::gpu

@@ -74,16 +74,10 @@ constexpr unsigned tcgen05_pair_instruction(TensorFormat format, bool is_less)
 
 using Tcgen05Kernel = void (*)(WgmmaLaunch);
 
-/// Sums are [block][row][column]. Throws as enqueue_wgmma() does.
-void enqueue_tcgen05(TensorFormat format, const WgmmaLaunch& launch, cudaStream_t stream);
-
-/// Blocks that a multiprocessor of the current device holds at once. Throws as above.
-int resident_tcgen05_blocks(TensorFormat format);
-
-/// Of launch.blocks pairs of blocks, in tf32, fp16, bf16 or e4m3. Sums are [pair][row][column]. Throws as above.
-void enqueue_tcgen05_pairs(TensorFormat format, const WgmmaLaunch& launch, cudaStream_t stream);
-
-/// Pairs that the current device holds at once. Throws as above.
-int resident_tcgen05_pairs(TensorFormat format);
+/// Sums are [block][row][column]. A multiprocessor has room for the columns of tcgen05_columns() in 512. Throws Error; Unsupported
+/// where this build has no such code for the GPU.
+Kernel<WgmmaLaunch> tcgen05_kernel_of(TensorFormat format);
+/// Of pairs of blocks, which are clusters, in tf32, fp16, bf16 or e4m3. Sums are [pair][row][column]. Throws likewise.
+Kernel<WgmmaLaunch> tcgen05_pair_kernel_of(TensorFormat format);
 
 }  // namespace roof::gpu

@@ -12,22 +12,12 @@ constexpr const char* reason = "this build's CUDA toolkit knows no tcgen05: buil
 
 }  // namespace
 
-void enqueue_tcgen05(TensorFormat, const WgmmaLaunch&, cudaStream_t)
+Kernel<WgmmaLaunch> tcgen05_kernel_of(TensorFormat)
 {
     throw Unsupported(reason);
 }
 
-int resident_tcgen05_blocks(TensorFormat)
-{
-    throw Unsupported(reason);
-}
-
-void enqueue_tcgen05_pairs(TensorFormat, const WgmmaLaunch&, cudaStream_t)
-{
-    throw Unsupported(reason);
-}
-
-int resident_tcgen05_pairs(TensorFormat)
+Kernel<WgmmaLaunch> tcgen05_pair_kernel_of(TensorFormat)
 {
     throw Unsupported(reason);
 }

@@ -4,7 +4,7 @@
 
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/cluster.cuh"
-#include "ert/gpu/kernels/launch.cuh"
+#include "ert/gpu/kernels/own_numbers.cuh"
 #include "ert/gpu/kernels/tcgen05.hpp"
 
 namespace roof::gpu {

@@ -45,29 +45,16 @@ __global__ void __launch_bounds__(tcgen05_threads, 1) tcgen05_pair_kernel(WgmmaL
     span.end(launch.reading);
 }
 
-Tcgen05Kernel kernel_of_pair(TensorFormat format)
+}  // namespace
+
+Kernel<WgmmaLaunch> tcgen05_pair_kernel_of(TensorFormat format)
 {
     const auto kernel = format == TensorFormat::tf32   ? tcgen05_pair_kernel<TensorFormat::tf32>
                         : format == TensorFormat::fp16 ? tcgen05_pair_kernel<TensorFormat::fp16>
                         : format == TensorFormat::bf16 ? tcgen05_pair_kernel<TensorFormat::bf16>
                                                        : tcgen05_pair_kernel<TensorFormat::e4m3>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, tcgen05_pair_operand_bytes));
-    return kernel;
-}
-
-}  // namespace
-
-void enqueue_tcgen05_pairs(TensorFormat format, const WgmmaLaunch& launch, cudaStream_t stream)
-{
-    cudaLaunchAttribute attribute{};
-    const cudaLaunchConfig_t configuration =
-        in_clusters(2 * launch.blocks, 2, tcgen05_threads, tcgen05_pair_operand_bytes, stream, attribute);
-    check(cudaLaunchKernelEx(&configuration, kernel_of_pair(format), launch));
-}
-
-int resident_tcgen05_pairs(TensorFormat format)
-{
-    return resident_clusters_of(kernel_of_pair(format), 2, tcgen05_threads, tcgen05_pair_operand_bytes);
+    return {kernel, tcgen05_threads, tcgen05_pair_operand_bytes, 2};
 }
 
 }  // namespace roof::gpu

@@ -3,7 +3,7 @@
 #include "ert/gpu/kernels/wgmma.hpp"
 
 #include "ert/gpu/kernels/clock_span.cuh"
-#include "ert/gpu/kernels/launch.cuh"
+#include "ert/gpu/kernels/own_numbers.cuh"
 
 #include <cstdint>
 
@@ -136,26 +136,14 @@ __global__ void __launch_bounds__(wgmma_threads) wgmma_kernel(WgmmaLaunch launch
     span.end(launch.reading);
 }
 
-using Kernel = void (*)(WgmmaLaunch);
-
-Kernel kernel_of(TensorFormat instruction)
-{
-    constexpr Kernel kernels[]{wgmma_kernel<WgmmaTf32>,    wgmma_kernel<WgmmaFp16>, wgmma_kernel<WgmmaBf16>,
-                               wgmma_kernel<WgmmaInt8>,    wgmma_kernel<WgmmaE4m3>, wgmma_kernel<WgmmaE5m2>,
-                               wgmma_kernel<WgmmaFp16Sums>};
-    return kernels[static_cast<unsigned>(instruction) - static_cast<unsigned>(TensorFormat::tf32)];
-}
-
 }  // namespace
 
-void enqueue_wgmma(TensorFormat instruction, const WgmmaLaunch& launch, cudaStream_t stream)
+Kernel<WgmmaLaunch> wgmma_kernel_of(TensorFormat instruction)
 {
-    enqueue_kernel(kernel_of(instruction), launch, wgmma_threads, stream);
-}
-
-int resident_wgmma_blocks(TensorFormat instruction)
-{
-    return resident_blocks(kernel_of(instruction), wgmma_threads);
+    constexpr void (*kernels[])(WgmmaLaunch){
+        wgmma_kernel<WgmmaTf32>, wgmma_kernel<WgmmaFp16>, wgmma_kernel<WgmmaBf16>,    wgmma_kernel<WgmmaInt8>,
+        wgmma_kernel<WgmmaE4m3>, wgmma_kernel<WgmmaE5m2>, wgmma_kernel<WgmmaFp16Sums>};
+    return {kernels[static_cast<unsigned>(instruction) - static_cast<unsigned>(TensorFormat::tf32)], wgmma_threads};
 }
 
 }  // namespace roof::gpu

@@ -4,8 +4,7 @@
 
 #include "ert/gpu/kernels/clock_reading.hpp"
 #include "ert/gpu/kernels/fragments.hpp"
-
-#include <cuda_runtime_api.h>
+#include "ert/gpu/kernels/launch.hpp"
 
 namespace roof::gpu {
 
@@ -36,11 +35,7 @@ struct WgmmaLaunch {
     int steps;
 };
 
-/// Puts one launch into the stream. Throws Error; Unsupported where this build has no such code for the GPU.
-void enqueue_wgmma(TensorFormat instruction, const WgmmaLaunch& launch, cudaStream_t stream);
-
-/// Blocks that a multiprocessor of the current device holds at once. Throws as above.
-int resident_wgmma_blocks(TensorFormat instruction);
+Kernel<WgmmaLaunch> wgmma_kernel_of(TensorFormat instruction);
 
 /// The descriptor of an operand at this address in shared memory, without swizzle, laid out by wgmma_offset().
 constexpr unsigned long long wgmma_descriptor(unsigned address)

@@ -66,7 +66,7 @@ std::vector<AccessChoice> candidates_for(const Operation& operation, int multipr
     if (operation.alone) return {{1, most_access_threads}, {1, most_access_threads / 2}};
     std::vector<AccessChoice> all;
     for (const int threads : {most_access_threads / 2, most_access_threads})
-        all.push_back({resident_access_blocks(operation.kind, threads) * multiprocessors, threads});
+        all.push_back({resident_blocks(access_kernel_of(operation.kind, threads)) * multiprocessors, threads});
     return all;
 }
 
@@ -143,16 +143,16 @@ class AccessSubject final : public TunedSubject {
 
     void enqueue(const AccessChoice& candidate, long long passes) const
     {
-        enqueue_access(operation_.kind,
-                       {.words = words_.data(),
-                        .sums = sums_.data(),
-                        .count = count_,
-                        .stride = static_cast<unsigned>(operation_.stride),
-                        .reading = stream().reading(),
-                        .blocks = candidate.blocks,
-                        .threads = candidate.threads,
-                        .passes = static_cast<int>(passes)},
-                       stream().get());
+        gpu::enqueue(access_kernel_of(operation_.kind, candidate.threads),
+                     {.words = words_.data(),
+                      .sums = sums_.data(),
+                      .count = count_,
+                      .stride = static_cast<unsigned>(operation_.stride),
+                      .reading = stream().reading(),
+                      .blocks = candidate.blocks,
+                      .threads = candidate.threads,
+                      .passes = static_cast<int>(passes)},
+                     stream().get());
     }
 
     Operation operation_;

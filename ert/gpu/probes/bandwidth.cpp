@@ -57,8 +57,9 @@ struct StreamChoice {
 std::vector<StreamChoice> bulk_candidates(StreamOperation operation, int multiprocessors, int readers)
 {
     std::vector<StreamChoice> candidates;
-    const int most = resident_bulk_blocks(operation);
-    const int fitting = readers > 1 ? resident_multicast_clusters(readers) * readers : most * multiprocessors;
+    const int most = resident_blocks(bulk_kernel_of(operation));
+    const int fitting =
+        readers > 1 ? resident_clusters(multicast_kernel_of(readers)) * readers : most * multiprocessors;
     if (fitting == 0) throw Unsupported("no cluster of " + std::to_string(readers) + " blocks fits this GPU");
     const std::string loads = readers > 1 ? "to " + std::to_string(readers) + " multiprocessors each, " : "";
     for (const int each : std::set<int>{1, std::max(1, most / 2), most})
@@ -96,7 +97,7 @@ std::vector<StreamChoice> free_candidates(const Transfer& transfer, int multipro
     for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
         for (const int threads : stream_block_sizes) {
             const StreamKernel kernel{transfer.operation, layout, threads, transfer.past_l1};
-            const int each = resident_stream_blocks(kernel);
+            const int each = resident_blocks(stream_kernel_of(kernel));
             candidates.push_back({name_of(layout) + ", " + std::to_string(each * threads) +
                                       " threads per multiprocessor in blocks of " + std::to_string(threads),
                                   false, kernel, each * multiprocessors});
@@ -215,18 +216,17 @@ class StreamSubject final : public TunedSubject {
     {
         StreamLaunch launch = arrays_.launch();
         launch.reading = stream().reading();
-        launch.blocks = candidate.blocks;
+        launch.blocks = candidate.blocks * (candidate.kernel.tile_unroll != 0 ? static_cast<int>(passes) : 1);
         launch.passes = static_cast<int>(passes);
         launch.in_step = candidate.in_step;
         launch.readers = candidate.readers;
         launch.timed = !checks;
         if (candidate.is_bulk && !checks) launch.sums = nullptr;
-        if (candidate.is_bulk && candidate.readers > 1)
-            enqueue_multicast(launch, stream().get());
-        else if (candidate.is_bulk)
-            enqueue_bulk(candidate.kernel.operation, launch, stream().get());
-        else
-            enqueue_stream(candidate.kernel, launch, stream().get());
+        const Kernel<StreamLaunch> kernel = !candidate.is_bulk ? stream_kernel_of(candidate.kernel)
+                                            : candidate.readers > 1
+                                                ? multicast_kernel_of(candidate.readers)
+                                                : bulk_kernel_of(candidate.kernel.operation, launch.map != nullptr);
+        gpu::enqueue(kernel, launch, stream().get());
     }
 
     std::vector<StreamChoice> candidates_;

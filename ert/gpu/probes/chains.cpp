@@ -39,7 +39,7 @@ std::vector<ChainChoice> candidates_for(Precision precision, ChainOperation oper
     std::vector<ChainChoice> candidates;
     for (const int chains : chain_counts) {
         const ChainKernel kernel{precision, operation, chains};
-        const int most = resident_chain_blocks(kernel);
+        const int most = resident_blocks(chain_kernel_of(kernel));
         for (const int each : std::set<int>{most, std::max(1, most / 2), std::max(1, most / 4)})
             candidates.push_back({kernel, each * multiprocessors});
     }
@@ -125,14 +125,14 @@ class ChainSubject final : public TunedSubject {
 
     void enqueue(const ChainChoice& candidate, long long steps) const
     {
-        enqueue_chains(candidate.kernel,
-                       {.starts = starts_.data(),
-                        .constants = constants_.data(),
-                        .ends = ends_->data(),
-                        .reading = stream().reading(),
-                        .blocks = candidate.blocks,
-                        .steps = static_cast<int>(steps)},
-                       stream().get());
+        gpu::enqueue(chain_kernel_of(candidate.kernel),
+                     {.starts = starts_.data(),
+                      .constants = constants_.data(),
+                      .ends = ends_->data(),
+                      .reading = stream().reading(),
+                      .blocks = candidate.blocks,
+                      .steps = static_cast<int>(steps)},
+                     stream().get());
     }
 
     std::vector<double> values_;  ///< [chain][thread][lane]

@@ -44,7 +44,7 @@ constexpr long long max_iterations = 1 << 22;
 /// Of all clusters that the current device holds at once.
 int resident_blocks_of(ClusterOperation operation, int size)
 {
-    const int clusters = resident_clusters(operation, size);
+    const int clusters = resident_clusters(cluster_kernel_of(operation, size));
     if (clusters == 0)
         throw Unsupported("no cluster of " + std::to_string(size) + " blocks with " +
                           std::to_string(cluster_bytes >> 10) + " KiB of shared memory each fits this GPU");
@@ -90,13 +90,13 @@ class ClusterSubject : public TunedSubject {
   private:
     void enqueue(long long iterations) const
     {
-        enqueue_cluster(operation_,
-                        {.results = results_.data(),
-                         .reading = stream().reading(),
-                         .blocks = blocks_,
-                         .size = size_,
-                         .iterations = static_cast<int>(iterations)},
-                        stream().get());
+        gpu::enqueue(cluster_kernel_of(operation_, size_),
+                     {.results = results_.data(),
+                      .reading = stream().reading(),
+                      .blocks = blocks_,
+                      .size = size_,
+                      .iterations = static_cast<int>(iterations)},
+                     stream().get());
     }
 
     ClusterOperation operation_;

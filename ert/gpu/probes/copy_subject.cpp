@@ -66,7 +66,7 @@ class AccessSubject final : public TunedSubject {
         : TunedSubject(at),
           kernel_{operation, StreamLayout::together, stream_block_sizes.front()},
           there_(std::move(there)),
-          blocks_(attribute(at.id, cudaDevAttrMultiProcessorCount) * resident_stream_blocks(kernel_)),
+          blocks_(attribute(at.id, cudaDevAttrMultiProcessorCount) * resident_blocks(stream_kernel_of(kernel_))),
           sums_(static_cast<std::size_t>(blocks_ * kernel_.threads), "sums of what was read")
     {
         there_.fill();
@@ -97,7 +97,7 @@ class AccessSubject final : public TunedSubject {
         launch.reading = stream().reading();
         launch.blocks = blocks_;
         launch.passes = static_cast<int>(passes);
-        enqueue_stream(kernel_, launch, stream().get());
+        gpu::enqueue(stream_kernel_of(kernel_), launch, stream().get());
     }
 
     StreamKernel kernel_;

@@ -36,7 +36,7 @@ std::vector<CurveChoice> candidates_for(Precision precision, int multiply_adds, 
     std::vector<CurveChoice> candidates;
     for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
         const IntensityKernel kernel{precision, multiply_adds, layout};
-        candidates.push_back({kernel, resident_intensity_blocks(kernel) * multiprocessors});
+        candidates.push_back({kernel, resident_blocks(intensity_kernel_of(kernel)) * multiprocessors});
     }
     return candidates;
 }
@@ -92,15 +92,15 @@ class ErtSubject final : public TunedSubject {
   private:
     void enqueue(const CurveChoice& candidate, std::size_t vectors, long long passes) const
     {
-        enqueue_intensity(candidate.kernel,
-                          {.array = array_.data(),
-                           .factor = factor_.data(),
-                           .sums = sums_.data(),
-                           .vectors = vectors,
-                           .reading = stream().reading(),
-                           .blocks = candidate.blocks,
-                           .passes = static_cast<int>(passes)},
-                          stream().get());
+        gpu::enqueue(intensity_kernel_of(candidate.kernel),
+                     {.array = array_.data(),
+                      .factor = factor_.data(),
+                      .sums = sums_.data(),
+                      .vectors = vectors,
+                      .reading = stream().reading(),
+                      .blocks = candidate.blocks,
+                      .passes = static_cast<int>(passes)},
+                     stream().get());
     }
 
     Precision precision_;

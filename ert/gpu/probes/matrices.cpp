@@ -1,5 +1,6 @@
 #include "ert/gpu/probes/matrices.hpp"
 
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -17,33 +18,19 @@ double random_number(std::uint32_t random, const Format& format)
     return std::ldexp(significand, random % 2 == 0 ? largest : largest - 1);
 }
 
-/// Half a unit in the last place of the result's format.
+/// Half a unit in the last place of the result's format; the product of fp8 is stored in bf16.
 double rounding_of_result(Precision precision)
 {
-    switch (precision) {
-        case Precision::fp16:
-            return std::ldexp(1.0, -11);
-        case Precision::bf16:
-        case Precision::fp8:  // whose product is stored in bf16
-            return std::ldexp(1.0, -8);
-        default:
-            return 0;
-    }
+    if (precision == Precision::fp16) return 0x1p-11;
+    return precision == Precision::bf16 || precision == Precision::fp8 ? 0x1p-8 : 0;
 }
 
 /// The rounding error of a sum, per unit of the products added.
 double rounding_of_sums(Precision precision)
 {
-    switch (precision) {
-        case Precision::fp64:
-            return 1e-14;
-        case Precision::fp8:
-            return std::ldexp(1.0, -12);  // fast sums keep some 14 bits
-        case Precision::int8:
-            return 0;
-        default:
-            return 1e-5;
-    }
+    if (precision == Precision::fp64) return 1e-14;
+    if (precision == Precision::int8) return 0;
+    return precision == Precision::fp8 ? 0x1p-12 : 1e-5;  // fast sums keep some 14 bits
 }
 
 }  // namespace
@@ -63,31 +50,10 @@ Matrix random_matrix(int rows, int columns, const Format& format, Numbers number
 
 Format operand_format(TensorFormat format)
 {
-    switch (format) {
-        case TensorFormat::tf32:
-            return tf32_format;
-        case TensorFormat::fp16:
-        case TensorFormat::fp16_sums:
-        case TensorFormat::turing_fp16:
-        case TensorFormat::turing_fp16_sums:
-        case TensorFormat::volta_fp16:
-            return fp16_format;
-        case TensorFormat::bf16:
-            return bf16_format;
-        case TensorFormat::int8:
-        case TensorFormat::turing_int8:
-            return int8_format;
-        case TensorFormat::e4m3:
-        case TensorFormat::mxfp8:
-            return e4m3_format;
-        case TensorFormat::e5m2:
-            return e5m2_format;
-        case TensorFormat::mxfp4:
-        case TensorFormat::nvfp4:
-            return e2m1_format;
-        default:
-            return fp64_format;
-    }
+    static constexpr std::array by_format{fp64_format, fp64_format, tf32_format, fp16_format, bf16_format, int8_format,
+                                          e4m3_format, e5m2_format, fp16_format, e4m3_format, e2m1_format, e2m1_format,
+                                          fp16_format, fp16_format, int8_format, fp16_format};
+    return by_format.at(static_cast<std::size_t>(format));
 }
 
 Format sum_format(TensorFormat format)

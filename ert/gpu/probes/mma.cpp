@@ -51,7 +51,7 @@ std::vector<TileChoice> candidates_for(TensorFormat instruction)
 {
     std::vector<TileChoice> candidates;
     for (const int chains : mma_chain_counts) {
-        const int most = resident_mma_blocks(instruction, chains);
+        const int most = resident_blocks(mma_kernel_of(instruction, chains));
         for (const int blocks : std::set<int>{most, std::max(1, most / 2), std::max(1, most / 4)})
             candidates.push_back({instruction, chains, blocks * warps_of_block});
     }
@@ -123,14 +123,14 @@ class MmaSubject final : public TunedSubject {
 
     void enqueue(const TileChoice& candidate, long long steps) const
     {
-        enqueue_mma(candidate.instruction, candidate.chains,
-                    {.a = a_->data(),
-                     .b = b_->data(),
-                     .sums = sums_->data(),
-                     .reading = stream().reading(),
-                     .blocks = multiprocessors_ * candidate.warps / warps_of_block,
-                     .steps = static_cast<int>(steps)},
-                    stream().get());
+        gpu::enqueue(mma_kernel_of(candidate.instruction, candidate.chains),
+                     {.a = a_->data(),
+                      .b = b_->data(),
+                      .sums = sums_->data(),
+                      .reading = stream().reading(),
+                      .blocks = multiprocessors_ * candidate.warps / warps_of_block,
+                      .steps = static_cast<int>(steps)},
+                     stream().get());
     }
 
     Variant variant_of(const TileChoice& candidate)

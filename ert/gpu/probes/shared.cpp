@@ -46,13 +46,14 @@ class SharedSubject final : public TunedSubject {
         : TunedSubject(at),
           operation_(operation),
           multiprocessors_(attribute(at.id, cudaDevAttrMultiProcessorCount)),
-          results_(static_cast<std::size_t>(multiprocessors_ * resident_shared_blocks(operation.kind)) * shared_threads,
+          results_(static_cast<std::size_t>(multiprocessors_ * resident_blocks(shared_kernel_of(operation.kind))) *
+                       shared_threads,
                    "sums of shared memory")
     {
         const int bytes_of_pass = operation.kind == SharedOperation::words ? shared_bytes / 4 : shared_bytes;
         std::vector<Variant> variants;
         std::vector<int> blocks;
-        const int most = resident_shared_blocks(operation.kind);
+        const int most = resident_blocks(shared_kernel_of(operation.kind));
         for (const int each : std::set<int>{1, std::max(1, most / 2), most}) {
             blocks.push_back(each * multiprocessors_);
             variants.push_back({std::to_string(each * shared_threads) + " threads per multiprocessor",
@@ -80,13 +81,13 @@ class SharedSubject final : public TunedSubject {
   private:
     void enqueue(int blocks, long long iterations) const
     {
-        enqueue_shared(operation_.kind,
-                       {.results = results_.data(),
-                        .reading = stream().reading(),
-                        .blocks = blocks,
-                        .iterations = static_cast<int>(iterations),
-                        .stride = operation_.stride},
-                       stream().get());
+        gpu::enqueue(shared_kernel_of(operation_.kind),
+                     {.results = results_.data(),
+                      .reading = stream().reading(),
+                      .blocks = blocks,
+                      .iterations = static_cast<int>(iterations),
+                      .stride = operation_.stride},
+                     stream().get());
     }
 
     Operation operation_;

@@ -20,16 +20,7 @@ std::uint32_t sum_between(std::size_t words)
 
 int arrays_of(StreamOperation operation)
 {
-    switch (operation) {
-        case StreamOperation::load:
-        case StreamOperation::store:
-            return 1;
-        case StreamOperation::copy:
-            return 2;
-        case StreamOperation::triad:
-            return 3;
-    }
-    return 1;
+    return operation == StreamOperation::copy ? 2 : operation == StreamOperation::triad ? 3 : 1;
 }
 
 std::size_t vectors_of_each(StreamOperation operation, std::size_t working_set)
@@ -46,14 +37,9 @@ std::uint32_t sum_of_bits(std::size_t words)
 
 float expected_word(StreamOperation operation, std::size_t index)
 {
-    switch (operation) {
-        case StreamOperation::store:
-            return stream_value;
-        case StreamOperation::triad:
-            return array_word(index) + stream_scale * array_word(index, shift_of_b);
-        default:
-            return array_word(index);
-    }
+    if (operation == StreamOperation::store) return stream_value;
+    const float of_b = operation == StreamOperation::triad ? stream_scale * array_word(index, shift_of_b) : 0;
+    return array_word(index) + of_b;
 }
 
 }  // namespace roof::gpu

@@ -31,18 +31,26 @@ constexpr long long max_steps = 1 << 24;
 /// multiprocessors.
 struct Generation {
     Tile tile;
-    void (*enqueue)(TensorFormat, const WgmmaLaunch&, cudaStream_t);
-    int (*resident)(TensorFormat);  ///< units of a multiprocessor; of pairs all of the device
+    Kernel<WgmmaLaunch> (*kernel)(TensorFormat);
     std::vector<std::byte> (*expected_sums)(TensorFormat, const WgmmaOperands&, int steps);
     std::string_view unit;  ///< in the variant
     bool is_of_pairs = false;
 };
 
-constexpr Generation hopper{{wgmma_m, wgmma_n}, enqueue_wgmma, resident_wgmma_blocks, sums_of_block, " warpgroups"};
-constexpr Generation blackwell{
-    {tcgen05_m, tcgen05_n}, enqueue_tcgen05, resident_tcgen05_blocks, sums_by_row, " blocks"};
+constexpr Generation hopper{{wgmma_m, wgmma_n}, wgmma_kernel_of, sums_of_block, " warpgroups"};
+constexpr Generation blackwell{{tcgen05_m, tcgen05_n}, tcgen05_kernel_of, sums_by_row, " blocks"};
 constexpr Generation blackwell_pairs{
-    {tcgen05_pair_m, tcgen05_n}, enqueue_tcgen05_pairs, resident_tcgen05_pairs, sums_by_row, " pairs of blocks", true};
+    {tcgen05_pair_m, tcgen05_n}, tcgen05_pair_kernel_of, sums_by_row, " pairs of blocks", true};
+
+/// Units of a multiprocessor; of pairs all of the device.
+int resident(const Generation& generation, TensorFormat instruction)
+{
+    constexpr int columns_of_multiprocessor = 512;
+    const Kernel<WgmmaLaunch> kernel = generation.kernel(instruction);
+    if (generation.is_of_pairs) return resident_clusters(kernel);
+    const int blocks = resident_blocks(kernel);
+    return &generation == &hopper ? blocks : std::min(blocks, columns_of_multiprocessor / tcgen05_columns(instruction));
+}
 
 /// FLOPs of one unit in one step.
 double flops_of_step(TensorFormat instruction, Tile tile)
@@ -58,7 +66,7 @@ class WgmmaSubject final : public TunedSubject {
           generation_(generation),
           instruction_(instruction),
           multiprocessors_(attribute(at.id, cudaDevAttrMultiProcessorCount)),
-          resident_(generation.resident(instruction)),
+          resident_(resident(generation, instruction)),
           operands_(image(Numbers::random).size(), "operands of the products"),
           sums_(static_cast<std::size_t>(std::max(1, units(generation.is_of_pairs ? 1 : resident_))) * sum_bytes(),
                 "sums of the products")
@@ -108,13 +116,14 @@ class WgmmaSubject final : public TunedSubject {
 
     void enqueue(int blocks, long long steps) const
     {
-        generation_.enqueue(instruction_,
-                            {.operands = operands_.data(),
-                             .sums = sums_.data(),
-                             .reading = stream().reading(),
-                             .blocks = blocks,
-                             .steps = static_cast<int>(steps)},
-                            stream().get());
+        const Kernel<WgmmaLaunch> kernel = generation_.kernel(instruction_);
+        gpu::enqueue(kernel,
+                     {.operands = operands_.data(),
+                      .sums = sums_.data(),
+                      .reading = stream().reading(),
+                      .blocks = blocks * kernel.cluster,
+                      .steps = static_cast<int>(steps)},
+                     stream().get());
     }
 
     const Generation& generation_;
