@@ -160,22 +160,6 @@ TEST_CASE("The GPU's properties have the format of the stored device description
     CHECK(json_of(device_from_json(json)) == json);
 }
 
-TEST_CASE("The gradient hook runs once per parameter, before the update, in launches and in captures")
-{
-    if (is_without_gpu()) return skip("there is no GPU here");
-    const model::Graph graph = model::build_model("alexnet");
-    std::vector<std::size_t> ready;
-    std::vector<std::size_t> ready_before_updates;
-    StepOptions options{.device = {0}, .device_model = "this GPU"};
-    options.gradients.ready = [&](std::size_t parameter, cudaStream_t) { ready.push_back(parameter); };
-    options.gradients.before_update = [&](cudaStream_t) { ready_before_updates.push_back(ready.size()); };
-    Step step(graph, hashed(2, Precision::fp32), options);
-    losses_of(step, 2);
-    const std::size_t parameters = graph.parameters().size();
-    // First launch, timed capture, and the capture of the second launch.
-    CHECK(ready_before_updates == std::vector<std::size_t>{parameters, 2 * parameters, 3 * parameters});
-}
-
 TEST_CASE("On a GPU the small networks compute what the loops compute")
 {
     if (is_without_gpu()) return skip("there is no GPU here");

@@ -61,14 +61,6 @@ Ranks::~Ranks()
     if (world_.followers != nullptr && !world_.followers->release()) abandon();
 }
 
-GradientHooks Ranks::hooks()
-{
-    return {.before_step = [this](cudaStream_t) { exchange_->begin(); },
-            .ready = [this](std::size_t parameter, cudaStream_t) { exchange_->ready(parameter); },
-            .before_update = [this](cudaStream_t) { exchange_->finish(); },
-            .updates = exchange_->updates()};
-}
-
 std::string Ranks::checksums(const DeviceProgram& program) const
 {
     exchange_->complete_parameters();

@@ -7,26 +7,11 @@
 #include "workloads/parallel/options.hpp"
 #include "workloads/parallel/world.hpp"
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace roof::cudnn {
-
-/// Called on the host during a launch or capture, when the last operation of the parameter's gradient has been enqueued
-/// in the stream. Parameters are numbered as in graph.parameters().
-using GradientReady = std::function<void(std::size_t parameter, cudaStream_t stream)>;
-
-/// Functions that exchange a step's gradients with other ranks. Each may be empty.
-struct GradientHooks {
-    /// Called before anything of a step is enqueued in the stream.
-    std::function<void(cudaStream_t stream)> before_step{};
-    GradientReady ready{};
-    /// Called before the update is enqueued in the stream: makes the stream wait for the exchange.
-    std::function<void(cudaStream_t stream)> before_update{};
-    bool updates = true;  ///< false: another rank updates and sends its values before the next step
-};
 
 /// Divides the block of gradients, which lie in the order in which the backward pass completes them, into buckets of at least `least_bytes`, with the padding between parameters, which is zero and
 /// stays zero in sums.
@@ -43,8 +28,8 @@ class Ranks {
     Ranks(const Ranks&) = delete;
     Ranks& operator=(const Ranks&) = delete;
 
-    /// Returns hooks that put the communication into the step. Call it for each launch or capture.
-    GradientHooks hooks();
+    /// Its functions put the communication into the step, in each launch or capture.
+    nccl::DeviceExchange& exchange() { return *exchange_; }
 
     /// Waits until the step is complete on this rank's device. Returns the cost of its communication.
     Communication wait() const { return exchange_->cost(); }

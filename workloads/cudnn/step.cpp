@@ -53,7 +53,6 @@ void Step::join(const parallel::Options& options)
 {
     const gpu::CurrentDevice current(options_.device);
     ranks_.emplace(program_, *world(), options_.nccl, options, stream_.get());
-    options_.gradients = ranks_->hooks();
 }
 
 void Step::abandon()
@@ -157,20 +156,20 @@ void Step::differentiate(Phase last, Trace& trace)
 void Step::enqueue(const Trace& trace, const std::vector<gpu::Event>* between, std::size_t end)
 {
     const auto record = [&](const gpu::Event& event) { event.record(stream_.get()); };
-    const GradientHooks& hooks = options_.gradients;
+    nccl::DeviceExchange* const exchange = ranks_ ? &ranks_->exchange() : nullptr;
     const auto& stages = program_.list().stages();
-    if (hooks.before_step) hooks.before_step(stream_.get());
+    if (exchange != nullptr) exchange->begin();
     for (std::size_t stage = 0; stage < std::min(end, stages.size()); ++stage) {
         if (between != nullptr) record((*between)[stage]);
-        if (stage == first_update_ && hooks.before_update) hooks.before_update(stream_.get());
+        if (stage == first_update_ && exchange != nullptr) exchange->finish();
         if (stage == first_update_ && between != nullptr) record(update_begin_);
-        if (stage < first_update_ || hooks.updates) {
+        if (stage < first_update_ || exchange == nullptr || exchange->updates()) {
             const Trace::Launching launching = trace.launching(stage);
             program_.enqueue(stage);
         }
         if (stage == 0) record(images_read_);
-        if (!hooks.ready) continue;
-        for (const std::size_t parameter : stages[stage].ready) hooks.ready(parameter, stream_.get());
+        if (exchange == nullptr) continue;
+        for (const std::size_t parameter : stages[stage].ready) exchange->ready(parameter);
     }
     if (between != nullptr) record(between->back());
 }

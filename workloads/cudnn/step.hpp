@@ -32,7 +32,6 @@ struct StepOptions {
     std::shared_ptr<const gpu::Nccl> nccl{};  ///< for ranks
     bool is_rank = false;                     ///< of several: its threads, and those of NCCL, keep near the GPU
     bool shares_gpu = false;                  ///< several ranks use this GPU
-    GradientHooks gradients{};
 };
 
 class Step : public engine::Step {
