@@ -71,22 +71,6 @@ std::shared_ptr<cublasLtContext> CublasLt::context() const
     return {made, library_.function<int(cublasLtContext*)>("cublasLtDestroy")};
 }
 
-std::size_t bytes_of(cudaDataType type)
-{
-    switch (type) {
-        case CUDA_R_64F:
-            return 8;
-        case CUDA_R_32F:
-        case CUDA_R_32I:
-            return 4;
-        case CUDA_R_8F_E4M3:
-        case CUDA_R_8I:
-            return 1;
-        default:
-            return 2;
-    }
-}
-
 Product::Product(std::shared_ptr<const CublasLt> library, std::shared_ptr<cublasLtContext> context,
                  const ProductTypes& types, const ProductShape& shape, int most)
     : library_(std::move(library)), context_(std::move(context)), scale_(types.scale), adds_(shape.adds)

@@ -49,9 +49,6 @@ struct ProductShape {
     bool adds = false;  ///< to what the result holds
 };
 
-/// Bytes of a number of that type.
-std::size_t bytes_of(cudaDataType type);
-
 class CublasLt {
   public:
     /// Null if the library is missing.

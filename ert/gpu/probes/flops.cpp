@@ -7,6 +7,8 @@
 #include "ert/method/bench/chip.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace roof::gpu {
 
@@ -121,22 +123,14 @@ TensorFormat tensor_format_of(const Point& point)
     if (operation == "tile_fp16_sums") return TensorFormat::fp16_sums;
     if (operation == "tile_mx") return precision == Precision::fp4 ? TensorFormat::mxfp4 : TensorFormat::mxfp8;
     if (operation == "tile_nv") return TensorFormat::nvfp4;
-    switch (precision) {
-        case Precision::fp64:
-            return TensorFormat::fp64;
-        case Precision::tf32:
-            return TensorFormat::tf32;
-        case Precision::fp16:
-            return TensorFormat::fp16;
-        case Precision::bf16:
-            return TensorFormat::bf16;
-        case Precision::int8:
-            return TensorFormat::int8;
-        case Precision::fp8:
-            return operation == "tile_e5m2" ? TensorFormat::e5m2 : TensorFormat::e4m3;
-        default:
-            throw InputError("the tensor cores have no " + std::string(traits(precision).name));
-    }
+    if (operation == "tile_e5m2") return TensorFormat::e5m2;
+    constexpr std::array formats{
+        std::pair{Precision::fp64, TensorFormat::fp64}, std::pair{Precision::tf32, TensorFormat::tf32},
+        std::pair{Precision::fp16, TensorFormat::fp16}, std::pair{Precision::bf16, TensorFormat::bf16},
+        std::pair{Precision::int8, TensorFormat::int8}, std::pair{Precision::fp8, TensorFormat::e4m3}};
+    const auto found = std::ranges::find(formats, precision, [](const auto& row) { return row.first; });
+    if (found == formats.end()) throw InputError("the tensor cores have no " + std::string(traits(precision).name));
+    return found->second;
 }
 
 GpuBench flops_bench(const Libraries&)

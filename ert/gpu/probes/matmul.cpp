@@ -18,6 +18,7 @@
 #include "ert/method/bench/chip.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -30,36 +31,31 @@ constexpr int max_algorithms = 8;
 /// Longer than other launches, to keep the card at its power cap as a program of products does.
 constexpr Seconds product_length{0.04};
 
-ProductTypes types_of(Precision precision)
+struct ProductOf {
+    Precision precision;
+    ProductTypes types;
+    Format result;  ///< as stored
+};
+
+constexpr std::array products{
+    ProductOf{Precision::fp64, {CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, compute_64f}, fp64_format},
+    ProductOf{Precision::fp32, {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, compute_32f}, fp32_format},
+    ProductOf{Precision::tf32, {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, compute_tf32}, tf32_format},
+    ProductOf{Precision::fp16, {CUDA_R_16F, CUDA_R_16F, CUDA_R_32F, compute_32f}, fp16_format},
+    ProductOf{Precision::bf16, {CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, compute_32f}, bf16_format},
+    ProductOf{Precision::fp8, {CUDA_R_8F_E4M3, CUDA_R_16BF, CUDA_R_32F, compute_32f, true}, bf16_format},
+    ProductOf{Precision::int8, {CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, compute_32i}, int32_format},
+};
+
+const ProductOf& product_of(Precision precision)
 {
-    switch (precision) {
-        case Precision::fp64:
-            return {CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, compute_64f};
-        case Precision::tf32:
-            return {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, compute_tf32};
-        case Precision::fp16:
-            return {CUDA_R_16F, CUDA_R_16F, CUDA_R_32F, compute_32f};
-        case Precision::bf16:
-            return {CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, compute_32f};
-        case Precision::fp8:
-            return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUDA_R_32F, compute_32f, true};
-        case Precision::int8:
-            return {CUDA_R_8I, CUDA_R_32I, CUDA_R_32I, compute_32i};
-        default:
-            return {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, compute_32f};
-    }
+    return *std::ranges::find(products, precision, &ProductOf::precision);
 }
 
 /// D = A' * B of n x n matrices.
 ProductShape square(std::uint64_t n)
 {
     return {.left = {n, n}, .right = {n, n}, .result = {n, n}, .transposes_left = true};
-}
-
-Format format_of_result(Precision precision)
-{
-    if (precision == Precision::fp8) return bf16_format;
-    return precision == Precision::int8 ? int32_format : format_of(precision);
 }
 
 /// Fills the buffer with copies of the numbers; each copy doubles the part that is filled.
@@ -81,11 +77,11 @@ class MatmulSubject final : public TunedSubject {
         : TunedSubject(at),
           precision_(at.point.precision()),
           n_(static_cast<std::size_t>(at.point.integer("size"))),
-          types_(types_of(precision_)),
-          product_(library, library->context(), types_, square(n_), max_algorithms),
+          product_of_(product_of(precision_)),
+          product_(library, library->context(), product_of_.types, square(n_), max_algorithms),
           a_(n_ * n_ * static_cast<std::size_t>(traits(precision_).storage_bytes), "matrix A"),
           b_(a_.size(), "matrix B"),
-          d_(n_ * n_ * bytes_of(types_.result), "the product"),
+          d_(n_ * n_ * result_bytes(), "the product"),
           workspace_(Product::max_workspace, "the library's workspace"),
           numbers_of_a_(product_numbers(precision_, 1)),
           numbers_of_b_(product_numbers(precision_, 2))
@@ -112,14 +108,14 @@ class MatmulSubject final : public TunedSubject {
         roof::gpu::check(cudaDeviceSynchronize());
         run(1);
         std::minstd_rand random(1);
-        const std::size_t width = bytes_of(types_.result);
+        const std::size_t width = result_bytes();
         for (int i = 0; i < samples; ++i) {
             const std::size_t row = random() % n_;
             const std::size_t column = random() % n_;
             const ExpectedElement expected =
                 expected_element(precision_, numbers_of_a_, numbers_of_b_, n_, row, column);
             const std::vector<std::byte> bytes = d_.read((column * n_ + row) * width, width);
-            const double found = decode(format_of_result(precision_), bytes.data());
+            const double found = decode(product_of_.result, bytes.data());
             if (std::abs(found - expected.value) <= expected.tolerance) continue;  // false for NaN
             throw Error("element " + std::to_string(row) + ", " + std::to_string(column) + " of the product is " +
                         std::to_string(found) + ", not " + std::to_string(expected.value));
@@ -132,6 +128,9 @@ class MatmulSubject final : public TunedSubject {
     }
 
   private:
+    /// Of one number.
+    std::size_t result_bytes() const { return static_cast<std::size_t>(product_of_.result.storage_bits) / 8; }
+
     void enqueue(int algorithm, long long repeats) const
     {
         for (long long i = 0; i < repeats; ++i)
@@ -141,7 +140,7 @@ class MatmulSubject final : public TunedSubject {
 
     Precision precision_;
     std::size_t n_;
-    ProductTypes types_;
+    const ProductOf& product_of_;
     Product product_;
     Buffer<std::byte> a_;
     Buffer<std::byte> b_;
