@@ -63,7 +63,7 @@ DataTable scaling_prediction_table(const ScalingPrediction& prediction)
         {"remark", "remark", [](P p) { return word(p.remark); }},
     };
     return table_of(columns, prediction.rows,
-                    "Efficiency over nodes (predicted: no overlap of communication to full overlap)");
+                    {.title = "Efficiency over nodes (predicted: no overlap of communication to full overlap)"});
 }
 
 /// Measured rows beside what was predicted for them.
@@ -91,12 +91,12 @@ DataTable held_out_table(const ScalingPrediction& prediction)
         {"efficiency", "measured", [](H h) { return share(h.measured); }},
         {"finding", "finding", [](H h) { return word(name(judge_bracket(h.interval, h.measured))); }},
     };
-    DataTable table = table_of(columns, prediction.held_out);
-    table.title =
-        "Measured rows of several ranks, and their efficiencies predicted without them (speedup: to one rank with as "
-        "many images as each of these has; work: the step without what is exposed, to that rank's step)";
-    table.expendable = {"fitted on", "speedup", "exposed, predicted"};
-    return table;
+    return table_of(
+        columns, prediction.held_out,
+        {.title = "Measured rows of several ranks, and their efficiencies predicted without them (speedup: to one rank "
+                  "with as many images as each of these has; work: the step without what is exposed, to that rank's "
+                  "step)",
+         .expendable = {"fitted on", "speedup", "exposed, predicted"}});
 }
 
 /// Of a lower bound no high end is known.
@@ -123,12 +123,11 @@ DataTable network_table(std::span<const MessagePoint> points)
         {"plateau", "plateau_*_bytes_per_s", [](F f) { return f.fit ? plateau(*f.fit) : absent(); }},
         {"misfit", "misfit", [](F f) { return f.fit ? share(f.fit->misfit) : absent(); }},
     };
-    DataTable table = table_of(columns, fits_of(points));
-    table.title =
-        "Messages between ranks (plateau: measured; alpha and beta: fitted to the measured times; misfit: the "
-        "largest error of the fit)";
-    table.expendable = {"nodes", "ranks", "misfit"};
-    return table;
+    return table_of(
+        columns, fits_of(points),
+        {.title = "Messages between ranks (plateau: measured; alpha and beta: fitted to the measured times; "
+                  "misfit: the largest error of the fit)",
+         .expendable = {"nodes", "ranks", "misfit"}});
 }
 
 std::string to_text(const ScalingPrediction& prediction, int columns)

@@ -173,9 +173,7 @@ DataTable predictions_table(const PredictionErrors& errors)
         {"", "held", [](E e) { return e.held ? truth(*e.held) : absent(); }},
         {"", "right_about_fitting", [](E e) { return truth(e.right); }},
     };
-    DataTable table = table_of(of_error, errors.rows);
-    table.expendable = {"memory"};
-    return table;
+    return table_of(of_error, errors.rows, {.expendable = {"memory"}});
 }
 
 std::string summary(const PredictionErrors& errors)

@@ -1,4 +1,4 @@
-#include "analysis/roofline/lasting.hpp"
+#include "analysis/roofline/roofs.hpp"
 
 #include "analysis/table/rows.hpp"
 #include "ert/method/bench/level.hpp"

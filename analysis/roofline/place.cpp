@@ -1,6 +1,5 @@
 #include "analysis/roofline/place.hpp"
 
-#include "analysis/roofline/lasting.hpp"
 #include "analysis/roofline/row_roofs.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/method/bench/device_group.hpp"

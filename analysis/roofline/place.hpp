@@ -134,7 +134,7 @@ struct WorkRoofs {
     FlopRate compute_roof;             ///< roof of the row's precision; 0 if it was not measured
     bool peak_is_lower_bound = false;  ///< that roof
     int roof_threads = 0;              ///< the thread count of the roofs
-    bool lasting = false;              ///< among them are roofs over seconds (lasting.hpp)
+    bool lasting = false;              ///< among them are roofs over seconds (lasting.cpp)
 };
 
 /// The least time that the roofs allow, and which of them asks for it.

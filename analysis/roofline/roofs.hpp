@@ -79,6 +79,20 @@ const Ceiling* link_between_gpus(const Ceilings& ceilings);
 /// The fastest all-reduce that was measured over as many ranks (bench `network`). Null if there is none.
 const Ceiling* link_between_nodes(const Ceilings& ceilings, int ranks);
 
+// What lasts: the roofs that probes reached over seconds (ert/method/plan/sustain.hpp), beside those of bursts of
+// milliseconds (lasting.cpp).
+
+/// The ceilings with the rates that these probes sustained (`Ceiling::lasting`). Where one ceiling of a
+/// precision or level was repeated with a number of threads, its ceilings that were not repeated are left out. A probe
+/// during which other programs ran is left out, too. Empty if no probe is of a ceiling.
+Ceilings with_lasting(Ceilings bursts, std::span<const Measurement> probes);
+
+/// Whether a step ran for seconds: it was repeated for what lasts, or its counted launches took two seconds together.
+bool lasts(const Measurement& row);
+
+/// Whether one of the levels, or this compute roof, which may be null, is lasting.
+bool has_lasting(const Roofs& roofs, const Ceiling* compute);
+
 // How good a calibration is, in one sentence. Every command that uses ceilings says it.
 
 /// The roofs that a calibration of these rows lacks, as where it was cut short: "fp64 with 2 threads", "DRAM with 1

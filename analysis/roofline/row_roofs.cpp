@@ -6,7 +6,6 @@
 // The fastest sequence is a linear program with two constraints, so at most two loops take part: all pairs are tried.
 #include "analysis/roofline/row_roofs.hpp"
 
-#include "analysis/table/judged.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/method/bench/device_group.hpp"
 

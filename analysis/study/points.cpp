@@ -185,10 +185,11 @@ DataTable points_table(const Study& study)
          }},
         {"note", "note", [](P p) { return name_cell(p.note); }},
     };
-    DataTable table = table_of(columns, study.placements);
+    DataTable table =
+        table_of(columns, study.placements,
+                 {.expendable = {"note", "ridge", "device", "precision", "bytes", "FLOPs", "times as fast", "FLOP/B"},
+                  .identifying = {"point", "device", "precision"}});
     drop_empty_columns(table);
-    table.expendable = {"note", "ridge", "device", "precision", "bytes", "FLOPs", "times as fast", "FLOP/B"};
-    table.identifying = {"point", "device", "precision"};
     return table;
 }
 

@@ -1,6 +1,5 @@
 #include "analysis/study/study.hpp"
 
-#include "analysis/roofline/lasting.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"

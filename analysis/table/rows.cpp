@@ -4,6 +4,7 @@
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/process_limits.hpp"
+#include "ert/method/bench/row_words.hpp"
 
 #include <fmt/format.h>
 
@@ -313,6 +314,25 @@ void tell_steps_apart(DataTable& table)
         table.columns[column].title.clear();
         if (key.key.empty()) erase_column(table, column);
     }
+}
+
+bool took_turns(const Measurement& row)
+{
+    return row.remarks.find(ranks_take_turns) != std::string::npos;
+}
+
+bool differ_in_clock(const Measurement& row)
+{
+    return row.remarks.find(ranks_differ_in_clock) != std::string::npos;
+}
+
+bool has_bytes_of_others(const Measurement& row)
+{
+    const auto fuses = [](const PartMeasurement& part) {
+        return part.part.kind == "batch_norm" && part.part.implementation.find("roof:") != std::string::npos;
+    };
+    return row.description.find(bytes_of_operations) == std::string::npos && row.device.starts_with("gpu") &&
+           std::ranges::any_of(row.parts, fuses);
 }
 
 std::optional<BusyCost> busy_cost(const Measurement& row)

@@ -84,16 +84,27 @@ void tell_steps_apart(DataTable& table);
 
 /// The id of the row, its keys and `rest` as one table; `row_of` maps an entry of the table to its row.
 template <class Row, class RowOf>
-DataTable table_of_steps(const RowOf& row_of, const std::vector<ColumnOf<Row>>& rest, const std::vector<Row>& rows)
+DataTable table_of_steps(const RowOf& row_of, const std::vector<ColumnOf<Row>>& rest, const std::vector<Row>& rows,
+                         DataTable about = {})
 {
     std::vector<ColumnOf<Row>> columns{{"", "row", [&](const Row& row) { return word(row_of(row).id()); }}};
     for (const StepKey& key : step_keys())
-        columns.push_back({key.title.c_str(), key.key.c_str(), [&](const Row& row) { return key.read(row_of(row)); }});
+        columns.push_back({key.title, key.key, [&](const Row& row) { return key.read(row_of(row)); }});
     columns.insert(columns.end(), rest.begin(), rest.end());
-    DataTable table = table_of(columns, rows);
+    DataTable table = table_of(columns, rows, std::move(about));
     tell_steps_apart(table);
     return table;
 }
+
+// Measured steps of which no verdict is given, and why.
+
+/// Whether the ranks of a row took turns on one device, so that its time is not one of ranks side by side.
+bool took_turns(const Measurement& row);
+/// Whether the clocks of a row's ranks differ (row_words.hpp).
+bool differ_in_clock(const Measurement& row);
+/// Whether the bytes of a step on a GPU are those of its layers one by one, although our kernels of batch norms ran
+/// fused and moved fewer: a row of before its bench said that it counts operations.
+bool has_bytes_of_others(const Measurement& row);
 
 // What else used the machine beside a training step, and what that probably cost.
 

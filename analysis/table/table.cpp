@@ -74,6 +74,16 @@ std::string exported_text(const std::string& text)
     return (is_formula ? "'" : "") + printable(text);
 }
 
+std::string label_text(const std::string& text)
+{
+    std::string escaped;
+    for (const char c : printable(text)) {
+        if (c == '\\' || c == '"') escaped += '\\';
+        escaped += c;
+    }
+    return escaped;
+}
+
 json json_number(double value)
 {
     return std::isfinite(value) ? json(value) : json(nullptr);
@@ -88,6 +98,11 @@ std::string json_text(const std::string& value)
 {
     const std::string quoted = json_document(value, -1);
     return json::parse(quoted).get<std::string>();
+}
+
+json text_or_null(const std::string& value)
+{
+    return value.empty() ? json(nullptr) : json(json_text(value));
 }
 
 json json_texts(const std::vector<std::string>& texts)

@@ -110,16 +110,16 @@ struct DataTable {
 /// A column, and how to read its cell from a row of data.
 template <class Row>
 struct ColumnOf {
-    const char* title;
-    const char* key;
+    std::string title;
+    std::string key;
     std::function<Cell(const Row&)> read;
     Shown shown = Shown::everywhere;
 };
 
+/// `table`: what is said about it; columns and rows are added.
 template <class Row>
-DataTable table_of(const std::vector<ColumnOf<Row>>& columns, const std::vector<Row>& rows, std::string title = {})
+DataTable table_of(const std::vector<ColumnOf<Row>>& columns, const std::vector<Row>& rows, DataTable table = {})
 {
-    DataTable table{.title = std::move(title)};
     for (const auto& column : columns) table.columns.push_back({column.title, column.key, column.shown});
     for (const Row& row : rows) {
         table.rows.emplace_back();
@@ -155,6 +155,8 @@ std::string json_document(const nlohmann::json& document, int indent);
 nlohmann::json json_number(double value);
 /// `value` with invalid UTF-8 replaced, because names come from files.
 std::string json_text(const std::string& value);
+/// The same; null for an empty text.
+nlohmann::json text_or_null(const std::string& value);
 /// A list of such texts.
 nlohmann::json json_texts(const std::vector<std::string>& texts);
 
@@ -163,6 +165,9 @@ nlohmann::json to_json(const Range& range);
 /// Foreign text for a cell of a CSV: a spreadsheet would compute what begins with one of "=+-@", a tab or a carriage return, so an
 /// apostrophe stands before it.
 std::string exported_text(const std::string& text);
+/// Foreign text between quotation marks, of a label of Prometheus or a text of Python: a backslash stands before them
+/// and before a backslash.
+std::string label_text(const std::string& text);
 /// The columns with a key as CSV. Numbers read back exactly; null is an empty cell.
 std::string to_csv(const DataTable& table);
 /// [{key: value, …}, …]

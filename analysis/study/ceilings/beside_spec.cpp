@@ -148,9 +148,7 @@ DataTable sheet_table(const Study& study)
         {"", "unit", [](S s) { return word(s.unit); }},
         {"", "source", [](S s) { return word(s.source); }},
     };
-    DataTable table = table_of(columns, beside_sheets(study));
-    table.title = "Beside the data sheet";
-    return table;
+    return table_of(columns, beside_sheets(study), {.title = "Beside the data sheet"});
 }
 
 std::string sheet_footnote(const Study& study)

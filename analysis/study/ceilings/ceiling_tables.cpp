@@ -158,9 +158,9 @@ DataTable table_of_ceilings(std::string title, Role kind, const Ceilings& ceilin
                                     }) -
                ceilings.levels.begin();
     });
-    DataTable table = table_of(columns_of(kind, ceilings, machine), group);
-    table.title = std::move(title);
-    table.expendable = {"found by search", "GHz", "B/clock", "FLOP/clock", "n"};
+    DataTable table =
+        table_of(columns_of(kind, ceilings, machine), group,
+                 {.title = std::move(title), .expendable = {"found by search", "GHz", "B/clock", "FLOP/clock", "n"}});
     drop_empty_columns(table);
     return table;
 }
@@ -266,9 +266,9 @@ DataTable levels_table(const Ceilings& ceilings)
         {"", "sharing", [](L l) { return word(name(l.sharing)); }},
         {"", "contradiction", [](L l) { return truth(l.contradiction); }},
     };
-    DataTable table = table_of(columns, all);
-    table.title = fmt::format("Memory levels ({} beside reported)", name(ceilings.known()));
-    table.expendable = {"instances", "but not"};
+    DataTable table = table_of(columns, all,
+                               {.title = fmt::format("Memory levels ({} beside reported)", name(ceilings.known())),
+                                .expendable = {"instances", "but not"}});
     drop_empty_columns(table);
     return table;
 }

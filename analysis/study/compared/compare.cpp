@@ -129,7 +129,7 @@ std::string changes_text(std::vector<Change> changes, const std::string& what, i
     });
     const Words common = words_of_all(changes);
     DataTable table = table_of<Change>(
-        {{what.c_str(), "",
+        {{what, "",
           [&](C c) {
               Words words = c.words;
               std::erase_if(words, [&](const std::string& w) { return std::ranges::find(common, w) != common.end(); });

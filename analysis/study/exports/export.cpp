@@ -1,6 +1,5 @@
 #include "analysis/study/exports/export.hpp"
 
-#include "analysis/study/exports/peaks.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/table.hpp"

@@ -21,10 +21,6 @@ using nlohmann::json;
 
 namespace {
 
-json text_or_null(const std::string& text)
-{
-    return text.empty() ? json(nullptr) : json(json_text(text));
-}
 json positive_or_null(double value)
 {
     return value > 0 ? json_number(value) : json(nullptr);
@@ -121,7 +117,7 @@ json answer_json(const StepAnswer& answer)
                            {"sense", trim(one.sense)},
                            {"known", one.known}});
     return {{"headline", json_text(answer.headline)},
-            {"roofs", answer.roofs.empty() ? json(nullptr) : json(answer.roofs)},
+            {"roofs", text_or_null(answer.roofs)},
             {"actions", std::move(actions)}};
 }
 

@@ -1,4 +1,4 @@
-#include "analysis/study/exports/peaks.hpp"
+#include "analysis/study/exports/export.hpp"
 
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/rows.hpp"
@@ -78,17 +78,6 @@ json labels_of(const Study& study, const Ceiling& roof)
                 {"state", std::string(name(roof.steadiness))}};
     if (!machine.node.empty()) labels["node"] = machine.node;
     return labels;
-}
-
-/// A backslash stands before a backslash and a quotation mark; printable() leaves no line end.
-std::string label_text(const std::string& text)
-{
-    std::string escaped;
-    for (const char c : printable(text)) {
-        if (c == '\\' || c == '"') escaped += '\\';
-        escaped += c;
-    }
-    return escaped;
 }
 
 std::string sample(const std::string& metric, const json& labels, double value)

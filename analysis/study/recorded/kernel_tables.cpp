@@ -92,13 +92,12 @@ DataTable kernel_categories_table(const Study& study)
         {"share", "", [](const Category& c) { return share(c.share); }},
     };
     const KernelDigest& digest = kernels_of(study).digest;
-    DataTable table = table_of(columns, categories_of(study));
-    table.note = fmt::format("{}, added up by name to {} and by category here.",
-                             digest.launches == 1 ? "1 launch" : fmt::format("{} launches", digest.launches),
-                             how_many(digest.totals.size(), "kernel"));
-    table.title = "Kernels by category (measured)";
-    table.expendable = {"device"};
-    return table;
+    const std::string launches = digest.launches == 1 ? "1 launch" : fmt::format("{} launches", digest.launches);
+    return table_of(columns, categories_of(study),
+                    {.title = "Kernels by category (measured)",
+                     .note = fmt::format("{}, added up by name to {} and by category here.", launches,
+                                         how_many(digest.totals.size(), "kernel")),
+                     .expendable = {"device"}});
 }
 
 DataTable kernels_table(const Study& study)
@@ -179,17 +178,18 @@ DataTable counted_kernels_table(const Study& study)
         for (const auto& [level, bytes] : kernel.work.bytes) add(level);
         if (kernel.work.bytes.empty()) add("");
     }
-    DataTable table = table_of(columns, rows);
+    const bool has_functions = std::ranges::any_of(kernels, &CountedKernel::is_function);
+    DataTable table =
+        table_of(columns, rows,
+                 {.title = has_functions ? "Functions under the roofs (work simulated; time measured, by samples)"
+                                         : "Kernels under the roofs (work counted; time measured unless marked)",
+                  .expendable = {"L1", "L2", "device", "category", "launches", "rate", "step", "most by"}});
     std::map<const Measurement*, std::size_t> shown;
     for (std::size_t i = 0; i < rows.size(); ++i)
         table.rows[i].is_for_programs_only =
             !rows[i].is_first || rows[i].row == nullptr || shown[rows[i].row]++ >= most_kernels;
     hide_if_empty(table, "most by");
     hide_if_empty(table, "launches");
-    const bool has_functions = std::ranges::any_of(kernels, &CountedKernel::is_function);
-    table.title = has_functions ? "Functions under the roofs (work simulated; time measured, by samples)"
-                                : "Kernels under the roofs (work counted; time measured unless marked)";
-    table.expendable = {"L1", "L2", "device", "category", "launches", "rate", "step", "most by"};
     return table;
 }
 
@@ -241,11 +241,11 @@ DataTable phase_counts_table(const Study& study)
         for (const auto& [precision, flops] : of.work.flops) add(precision, flops.value, "FLOP");
         for (const auto& [level, bytes] : of.work.bytes) add(level, bytes.value, "byte");
     }
-    DataTable table = table_of(columns, rows);
+    DataTable table =
+        table_of(columns, rows,
+                 {.title = "Counted in each phase (counter)", .expendable = {"device", "shared", "L1", "most of"}});
     for (std::size_t i = 0; i < rows.size(); ++i)
         table.rows[i].is_for_programs_only = !rows[i].is_first || rows[i].row == nullptr;
-    table.title = "Counted in each phase (counter)";
-    table.expendable = {"device", "shared", "L1", "most of"};
     return table;
 }
 
@@ -289,13 +289,12 @@ DataTable step_counters_table(const Study& study)
         if (!work.flops.empty()) counted.push_back({"FLOPs", work.total().value, key.second, *row});
         for (const auto& [level, bytes] : work.bytes) counted.push_back({level, bytes.value, key.second, *row});
     }
-    DataTable table = table_of(columns, counted);
     const bool is_simulated = std::ranges::any_of(counted, [](Row c) { return c.row.work.known == Known::simulated; });
-    table.title = fmt::format("Counted in a step ({}), reads and writes, beside the analytic amounts{}",
-                              name(is_simulated ? Known::simulated : Known::counter),
-                              has_lines ? "; of lines only the fetches, not what is written back" : "");
-    table.expendable = {"device"};
-    return table;
+    return table_of(columns, counted,
+                    {.title = fmt::format("Counted in a step ({}), reads and writes, beside the analytic amounts{}",
+                                          name(is_simulated ? Known::simulated : Known::counter),
+                                          has_lines ? "; of lines only the fetches, not what is written back" : ""),
+                     .expendable = {"device"}});
 }
 
 }  // namespace roof::analysis

@@ -33,9 +33,9 @@ class RowsById {
 /// Limits what people see to rows of the study, and to the first `most` records of each row.
 template <class Record>
 DataTable recorded_table(const std::vector<ColumnOf<Record>>& columns, const std::vector<Record>& records,
-                         const RowsById& rows, std::size_t most = std::string::npos)
+                         const RowsById& rows, DataTable about, std::size_t most = std::string::npos)
 {
-    DataTable table = table_of(columns, records);
+    DataTable table = table_of(columns, records, std::move(about));
     std::map<std::string, std::size_t> shown;
     for (std::size_t i = 0; i < records.size(); ++i) {
         const std::string& row = records[i].row;

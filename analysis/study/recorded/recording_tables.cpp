@@ -62,11 +62,10 @@ DataTable time_breakdown_table(const Study& study)
         {"unplaced", "", [](B b) { return count(b.unplaced); }},
         {"", "known", [](B) { return measured(); }},
     };
-    DataTable table = recorded_table(columns, kernels_of(study).time_breakdown, rows);
-    table.title = "Time breakdown of each device, per step (measured)";
-    table.expendable = {"unplaced",      "of the unrecorded step", "kernels at once",
-                        "hidden copies", "hidden collectives",     "steps"};
-    return table;
+    return recorded_table(columns, kernels_of(study).time_breakdown, rows,
+                          {.title = "Time breakdown of each device, per step (measured)",
+                           .expendable = {"unplaced", "of the unrecorded step", "kernels at once", "hidden copies",
+                                          "hidden collectives", "steps"}});
 }
 
 DataTable calls_table(const Study& study)
@@ -84,10 +83,8 @@ DataTable calls_table(const Study& study)
         {"longest", "longest_s", [](C c) { return seconds(c.longest); }},
         {"", "known", [](C) { return measured(); }},
     };
-    DataTable table = recorded_table(columns, calls_of(study), rows, most_calls);
-    table.title = "Calls of the host (measured)";
-    table.expendable = {"longest", "purpose"};
-    return table;
+    return recorded_table(columns, calls_of(study), rows,
+                          {.title = "Calls of the host (measured)", .expendable = {"longest", "purpose"}}, most_calls);
 }
 
 DataTable copies_table(const Study& study)
@@ -124,10 +121,9 @@ DataTable copies_table(const Study& study)
          [&](C c) { return only_if(c.rate().value > 0 && link(c), share(c.rate() / link(c).value_or(ByteRate{}))); }},
         {"", "known", [](C) { return measured(); }},
     };
-    DataTable table = recorded_table(columns, copies_of(study), rows);
-    table.title = "Copies, beside the measured link";
-    table.expendable = {"smallest", "largest", "from", "to", "device"};
-    return table;
+    return recorded_table(
+        columns, copies_of(study), rows,
+        {.title = "Copies, beside the measured link", .expendable = {"smallest", "largest", "from", "to", "device"}});
 }
 
 DataTable memory_table(const Study& study)
@@ -149,10 +145,9 @@ DataTable memory_table(const Study& study)
         {"", "left_bytes", [](M m) { return number(m.left.value); }},
         {"", "known", [](M) { return measured(); }},
     };
-    DataTable table = recorded_table(columns, memory_of(study), rows);
-    table.title = "Memory (recorded allocations)";
-    table.expendable = {"unmatched", "releases", "device"};
-    return table;
+    return recorded_table(
+        columns, memory_of(study), rows,
+        {.title = "Memory (recorded allocations)", .expendable = {"unmatched", "releases", "device"}});
 }
 
 DataTable memory_over_time_table(const Study& study)

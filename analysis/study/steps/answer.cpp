@@ -4,7 +4,6 @@
 #include "analysis/study/compared/compare.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/steps/whatif.hpp"
-#include "analysis/table/judged.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"

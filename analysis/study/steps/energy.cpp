@@ -122,10 +122,9 @@ DataTable sustained_table(const Study& study)
         {"", "known", [](R row) { return word(name(row.time_known)); }},
         {"", "energy_known", counted},
     };
-    DataTable table =
-        table_of(columns, study.sustained, "What lasts, beside launches of milliseconds (measured; joules: counter)");
-    table.expendable = {"limit", "clock", "launches of milliseconds"};
-    return table;
+    return table_of(columns, study.sustained,
+                    {.title = "What lasts, beside launches of milliseconds (measured; joules: counter)",
+                     .expendable = {"limit", "clock", "launches of milliseconds"}});
 }
 
 DataTable energy_table(const Study& study)
@@ -155,11 +154,10 @@ DataTable energy_table(const Study& study)
         for (const Phase phase : {Phase::forward, Phase::backward, Phase::update})
             if (row->sustained.energy.median.value > 0) rows.push_back({*row, phase, least_joules(study, *row, phase)});
     }
-    DataTable table = table_of_steps(
-        [](E e) -> auto& { return e.row; }, columns, rows);
+    DataTable table =
+        table_of_steps([](E e) -> auto& { return e.row; }, columns, rows,
+                       {.title = "What lasts of each step, and joules (counter)", .expendable = {"limit", "power"}});
     table.columns[table.column("images/J")].title = batch_items(study.results.rows) + "/J";
-    table.title = "What lasts of each step, and joules (counter)";
-    table.expendable = {"limit", "power"};
     return table;
 }
 

@@ -1,7 +1,6 @@
 // Training on several ranks: throughput beside one rank, and the cost of communication.
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/tables.hpp"
-#include "analysis/table/judged.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/node.hpp"
@@ -109,15 +108,14 @@ DataTable scaling_table(const Study& study)
          [](S s) { return s.link == nullptr ? absent() : amount(s.link->rate.median.value, "B/s"); }},
         {"", "known", [](S s) { return word(name(s.row->time_known)); }},
     };
-    DataTable table = table_of_steps(
-        [](S s) -> auto& { return *s.row; }, columns, scalings(study));
-    table.title = fmt::format(
-        "Several ranks beside one with a rank's part of the threads or one of the devices ({}; bus bandwidth: "
-        "bytes over that time, with the ring's count of crossings)",
-        time_known(study.results.rows));
     const std::string items = batch_items(study.results.rows) + "/s";
+    DataTable table = table_of_steps(
+        [](S s) -> auto& { return *s.row; }, columns, scalings(study),
+        {.title = fmt::format("Several ranks beside one with a rank's part of the threads or one of the devices ({}; "
+                              "bus bandwidth: bytes over that time, with the ring's count of crossings)",
+                              time_known(study.results.rows)),
+         .expendable = {"link ceiling", "hidden", "scaling", "bus bandwidth", items}});
     table.columns[table.column("images/s")].title = items;
-    table.expendable = {"link ceiling", "hidden", "scaling", "bus bandwidth", items};
     return table;
 }
 

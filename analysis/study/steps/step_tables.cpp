@@ -212,25 +212,15 @@ DataTable verdict_table(const Study& study)
         {"", "busy_cost_known", [](S s) { return s.busy ? word(name(s.busy->known)) : absent(); }},
     };
     const std::vector<PlacedStep> steps = steps_of(study);
-    DataTable table = table_of_steps(row_of, columns, steps);
+    const std::string images = batch_items(study.results.rows) + "/s";
+    DataTable table = table_of_steps(
+        row_of, columns, steps,
+        {.expendable = {"compute / bandwidth / unexplained", "model rate", "status", "headroom", "scaling", "exposed",
+                        "speedup", "n", images, "of peak", "efficiency", "ranks", "bound by"}});
     for (std::size_t i = 0; i < table.rows.size(); ++i)  // named below the table, in one line
         table.rows[i].is_for_programs_only = steps[i].row.status == Status::unsupported;
-    const std::string images = batch_items(study.results.rows) + "/s";
     table.columns[table.column("images/s")].title = images;
     for (const char* of_some : {"tokens/s", "speedup", "efficiency", "exposed"}) hide_if_empty(table, of_some);
-    table.expendable = {"compute / bandwidth / unexplained",
-                        "model rate",
-                        "status",
-                        "headroom",
-                        "scaling",
-                        "exposed",
-                        "speedup",
-                        "n",
-                        images,
-                        "of peak",
-                        "efficiency",
-                        "ranks",
-                        "bound by"};
     return table;
 }
 
@@ -286,10 +276,9 @@ DataTable headroom_table(const Study& study, const Measurement& row, int n)
     std::vector<Headroom> layers;
     for (const Placement* p : most_headroom(study.placements, row, n))
         layers.push_back({row, *p, static_cast<int>(layers.size()) + 1});
-    DataTable table = table_of(columns, layers);
-    if (!layers.empty()) table.title = step_title(row, study.results.rows);
-    table.expendable = {"kind", "of step", "reached"};
-    return table;
+    return table_of(columns, layers,
+                    {.title = layers.empty() ? "" : step_title(row, study.results.rows),
+                     .expendable = {"kind", "of step", "reached"}});
 }
 
 DataTable headroom_table(const Study& study)

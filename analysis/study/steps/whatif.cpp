@@ -260,10 +260,9 @@ DataTable what_if_table(const std::vector<Predicted>& answers, const std::string
         {"", "reason", [](A a) { return name_cell(a.reason); }},
         {"", "known", [](A) { return word(name(Known::analytic)); }},
     };
-    DataTable table = table_of_steps(
-        [](A a) -> auto& { return *a.row; }, columns, answers);
+    DataTable table = table_of_steps([](A a) -> auto& { return *a.row; }, columns, answers,
+                                     {.expendable = {"precision", "device", "data", "least", "batch then"}});
     for (std::size_t i = 0; i < answers.size(); ++i) table.rows[i].is_for_programs_only = !answers[i].reason.empty();
-    table.expendable = {"precision", "device", "data", "least", "batch then"};
     drop_empty_columns(table);
     return table;
 }

@@ -46,7 +46,7 @@ struct Ceiling {
     std::string change{};
     std::vector<Round> samples{};     ///< of which the rate is made
     bool per_clock_compared = false;  ///< since the clock varied
-    bool lasting = false;             ///< over seconds, not of bursts (analysis/roofline/lasting.hpp)
+    bool lasting = false;             ///< over seconds, not of bursts (analysis/roofline/lasting.cpp)
     int times = 0;                    ///< of looks that agree on the rate (looks.hpp); 0: one calibration alone judges
     Seconds over{};                   ///< from the first of these times to the last
     SustainedRate alone{};            ///< by the calibration alone, to compare calibrations; empty where `rate` is that

@@ -1,6 +1,6 @@
 // Roofs over seconds beside those of bursts; every number by hand.
 #include "analysis/report/figure.hpp"
-#include "analysis/roofline/lasting.hpp"
+#include "analysis/roofline/roofs.hpp"
 #include "analysis/study/exports/export.hpp"
 #include "analysis/study/steps/answer.hpp"
 #include "tests/analysis/made.hpp"
