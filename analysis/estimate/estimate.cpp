@@ -93,6 +93,16 @@ std::vector<LayerEstimate> layer_estimates(const model::Graph& graph, int batch,
     return layers;
 }
 
+model::Graph graph_of(const EstimateRequest& request)
+{
+    const Sizes& sizes = request.sizes;
+    const int tokens = sizes.contains("tokens") ? static_cast<int>(sizes.at("tokens")) : 0;
+    const auto other = std::ranges::find_if(sizes, [](const auto& size) { return size.first != "tokens"; });
+    if (other != sizes.end() && !request.model.ends_with(model::network_ending))
+        throw InputError("--size " + printable(other->first) + ": " + request.model + " leaves no such extent open");
+    return model::build_model(request.model, 1000, tokens, request.passes);
+}
+
 /// With the name and kind that it has in measured steps.
 LayerEstimate loss_estimate(const model::Graph& graph, int batch, Precision precision, bool trains)
 {
@@ -251,52 +261,37 @@ nlohmann::json memory_json(const ModelEstimate& estimate)
 
 }  // namespace
 
-Network network_of(const std::string& model, const Sizes& sizes, model::Optimizer optimizer, Passes passes)
-{
-    const int tokens = sizes.contains("tokens") ? static_cast<int>(sizes.at("tokens")) : 0;
-    const auto other = std::ranges::find_if(sizes, [](const auto& size) { return size.first != "tokens"; });
-    if (other != sizes.end() && !model.ends_with(model::network_ending))
-        throw InputError("--size " + printable(other->first) + ": " + model + " leaves no such extent open");
-    return {model::build_model(model, 1000, tokens, passes), optimizer, passes};
-}
-
 bool is_lower_bound(const ModelEstimate& estimate)
 {
     return !std::ranges::all_of(estimate.layers, &LayerEstimate::has_rule);
 }
 
-Footprint footprint_of(const Network& network, int batch, Precision precision, Passes passes)
+ModelEstimate estimate_model(const EstimateRequest& request)
 {
-    return footprint_of(network.layers, batch, precision, passes, network.optimizer);
-}
-
-ModelEstimate estimate_model(const std::string& model, int batch, Precision precision, const Sizes& sizes)
-{
-    return estimate_model(network_of(model, sizes), batch, precision);
-}
-
-ModelEstimate estimate_model(const Network& network, int batch, Precision precision)
-{
+    const int batch = request.batch;
+    const Passes passes = request.passes;
+    const Precision precision = request.precision;
+    const model::Graph graph = graph_of(request);
     if (batch < 1) throw InputError(fmt::format("a batch holds at least 1 image, not {}", batch));
-    ModelEstimate estimate{.model = network.layers.name(),
+    const auto memory_of = [&](Passes of) { return footprint_of(graph, batch, precision, of, request.optimizer); };
+    ModelEstimate estimate{.model = graph.name(),
                            .batch = batch,
                            .precision = precision,
-                           .parameters = network.layers.parameter_count(),
-                           .step_memory = footprint_of(network, batch, precision, Passes::train),
-                           .forward_memory = footprint_of(network, batch, precision, Passes::forward),
-                           .memory = footprint_of(network, batch, precision, network.passes),
-                           .optimizer = network.optimizer,
-                           .passes = network.passes};
-    estimate.layers = layer_estimates(network.layers, batch, precision, network.optimizer);
-    estimate.layers.push_back(loss_estimate(network.layers, batch, precision, network.passes == Passes::train));
-    estimate.inference_memory = is_inference(network.passes)
-                                    ? footprint_of(network, batch, precision, network.passes).total()
-                                    : inference_bytes(network.layers, batch, precision);
+                           .parameters = graph.parameter_count(),
+                           .layers = layer_estimates(graph, batch, precision, request.optimizer),
+                           .step_memory = memory_of(Passes::train),
+                           .forward_memory = memory_of(Passes::forward),
+                           .memory = memory_of(passes),
+                           .optimizer = request.optimizer,
+                           .passes = passes};
+    estimate.layers.push_back(loss_estimate(graph, batch, precision, passes == Passes::train));
+    estimate.inference_memory =
+        is_inference(passes) ? estimate.memory.total() : inference_bytes(graph, batch, precision);
     for (LayerEstimate& layer : estimate.layers) {
         LayerWork& work = layer.work;
-        if (network.passes != Passes::train) work.backward_data = work.backward_weights = work.update = {};
+        if (passes != Passes::train) work.backward_data = work.backward_weights = work.update = {};
         if (work.multiply_adds > (1LL << 62) - estimate.multiply_adds)
-            throw InputError(network.layers.name() + " has more than 2^62 multiply-adds");
+            throw InputError(graph.name() + " has more than 2^62 multiply-adds");
         estimate.multiply_adds += work.multiply_adds;
         estimate.multiply_adds_unpadded += work.multiply_adds_unpadded;
         estimate.flops.add(work, contraction(layer));
@@ -347,7 +342,7 @@ nlohmann::json to_json(const ModelEstimate& estimate)
               {"no_reuse_backward_data", of_backward(no_reuse(&LayerWork::backward_data))},
               {"no_reuse_backward_weights", of_backward(no_reuse(&LayerWork::backward_weights))}}},
             {"memory", memory_json(estimate)},
-            {"remarks", estimate.remarks.empty() ? nlohmann::json(nullptr) : nlohmann::json(estimate.remarks)},
+            {"remarks", text_or_null(estimate.remarks)},
             {"layers", layers}};
 }
 

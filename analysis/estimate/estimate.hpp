@@ -29,14 +29,24 @@ struct LayerEstimate {
 /// Extents by name: {"tokens", 128}.
 using Sizes = std::map<std::string, long long>;
 
-struct Network {
-    model::Graph layers;
-    model::Optimizer optimizer = model::Optimizer::sgd;
+inline constexpr long long imagenet_images = 1281167;  ///< images of the training set
+
+/// The input of an estimate.
+struct EstimateRequest {
+    std::string model;
+    int batch = 1;  ///< on each device
+    Precision precision = Precision::fp32;
+    int threads = 0;  ///< on a CPU: under the roofs of as many; 0: of the most that were measured
     Passes passes = Passes::train;
+    model::Optimizer optimizer = model::Optimizer::sgd;
+    long long images = imagenet_images;  ///< images per epoch
+    int devices = 1;
+    std::string link{};  ///< between devices; required if there are several
+    Sizes sizes{};       ///< that a network's file leaves open
+    /// Convolutions by the fastest algorithm, not by the definition: the low end of a prediction takes Winograd's
+    /// products where there are any, without its transforms. Nobody knows before a run which algorithm is the fastest.
+    bool by_fastest_algorithm = false;
 };
-/// Throws InputError for an unknown model, and an ONNX file that cannot be trained here.
-Network network_of(const std::string& model, const Sizes& sizes, model::Optimizer optimizer = model::Optimizer::sgd,
-                   Passes passes = Passes::train);
 
 struct ModelEstimate {
     std::string model;
@@ -61,11 +71,9 @@ struct ModelEstimate {
 /// Whether the FLOPs of an operator are unknown, so that each sum is a lower bound.
 bool is_lower_bound(const ModelEstimate& estimate);
 
-/// Throws InputError for an unknown model or a batch below 1.
-ModelEstimate estimate_model(const std::string& model, int batch, Precision precision, const Sizes& sizes = {});
-ModelEstimate estimate_model(const Network& network, int batch, Precision precision);
-/// The memory of a batch. Of operators, each result that is written is kept.
-Footprint footprint_of(const Network& network, int batch, Precision precision, Passes passes);
+/// Throws InputError for an unknown model, an ONNX file that cannot be trained here, a size that it does not leave
+/// open, or a batch below 1. Of `request` without machine, link, devices and images.
+ModelEstimate estimate_model(const EstimateRequest& request);
 
 /// Keys model, batch, precision, optimizer, parameters, multiply_adds, flops, bytes, memory, layers; every count is a JSON
 /// integer.

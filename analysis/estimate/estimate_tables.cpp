@@ -20,46 +20,27 @@ namespace {
 constexpr std::string_view machines = "as headed";
 constexpr std::string_view counted = "analytic";
 constexpr std::string_view both = "both";
+constexpr std::string_view as_given = "as given";
 
-using TextOf = std::function<std::string(const MachineEstimate&)>;
+using E = const MachineEstimate&;
+using Read = std::function<Cell(E)>;
 
-/// A row for each quantity, a column for each machine.
-class Columns {
-  public:
-    explicit Columns(std::span<const MachineEstimate> estimates) : estimates_(estimates) {}
-
-    void add(const std::string& what, std::string_view known, const TextOf& cell)
-    {
-        std::vector<std::string> cells{what};
-        for (const MachineEstimate& estimate : estimates_) cells.push_back(cell(estimate));
-        cells.emplace_back(known);
-        rows_.push_back(std::move(cells));
-    }
-
-    /// "-" if the machine lacks the precision.
-    void add_placed(const std::string& what, std::string_view known, const TextOf& cell)
-    {
-        add(what, known, [&](const MachineEstimate& e) { return e.reason.empty() ? cell(e) : std::string("-"); });
-    }
-
-    std::string text() const
-    {
-        std::vector<std::string> titles{" "};
-        for (const MachineEstimate& estimate : estimates_)
-            titles.push_back(fmt::format("{} ({})", estimate.machine, name(estimate.known)));
-        titles.emplace_back("known");
-        return analysis::to_text(text_table(titles, rows_));
-    }
-
-  private:
-    std::span<const MachineEstimate> estimates_;
-    std::vector<std::vector<std::string>> rows_;
+/// A quantity: in files a column, in the terminal a row, which says how it is known.
+struct EstimateRow : ColumnOf<MachineEstimate> {
+    std::string_view known{};  ///< empty: not in the terminal, or in its headings
 };
+using EstimateRows = std::vector<EstimateRow>;
 
-/// The memory levels of all machines, nearest to the core first.
+/// Absent if the machine lacks the precision.
+Read placed(Read read)
+{
+    return [read = std::move(read)](E e) { return e.reason.empty() ? read(e) : absent(); };
+}
+
+/// The memory levels of all machines, nearest to the core first; memory in any case.
 std::vector<std::string> level_names(std::span<const MachineEstimate> estimates)
 {
-    std::vector<std::string> names;
+    std::vector<std::string> names{std::string(memory_level)};
     for (const MachineEstimate& estimate : estimates)
         for (const LevelPlacement& level : estimate.levels)
             if (std::ranges::find(names, level.level) == names.end()) names.push_back(level.level);
@@ -67,29 +48,35 @@ std::vector<std::string> level_names(std::span<const MachineEstimate> estimates)
     return names;
 }
 
-void add_roofs(Columns& columns, std::span<const MachineEstimate> estimates)
+void add_roofs(EstimateRows& all, std::span<const MachineEstimate> estimates)
 {
-    columns.add_placed(
-        fmt::format("peak in {}", traits(estimates.front().request.precision).name), machines,
-        [](const MachineEstimate& e) { return rate_text(e.peak.value, "FLOP/s", e.peak_is_lower_bound); });
-    for (const std::string& name : level_names(estimates)) {
-        const auto at_level = [&](const auto& text_of) {
-            return [&name, text_of](const MachineEstimate& e) {
-                const auto level = std::ranges::find(e.levels, name, &LevelPlacement::level);
-                return level == e.levels.end() ? std::string("-") : text_of(*level, e.peak);
+    using L = const LevelPlacement&;
+    all.push_back({{"peak", "peak_flop_per_s", placed([](E e) {
+                        return number(e.peak.value, rate_text(e.peak.value, "FLOP/s", e.peak_is_lower_bound));
+                    })},
+                   machines});
+    for (const std::string& level : level_names(estimates)) {
+        // Files have those of the memory; JSON has "levels" besides.
+        const bool is_memory = level == memory_level;
+        const auto add = [&](const char* what, const char* key, std::string_view known, auto read) {
+            const auto at_level = [level, read](E e) {
+                const auto found = std::ranges::find(e.levels, level, &LevelPlacement::level);
+                return found == e.levels.end() ? absent() : read(*found, e.peak);
             };
+            all.push_back({{level + what, is_memory ? key : "", placed(at_level),
+                            is_memory ? Shown::everywhere : Shown::terminal},
+                           known});
         };
-        columns.add_placed(name + " bandwidth", machines, at_level([](const LevelPlacement& l, FlopRate) {
-                               return rate_text(l.roof.value, "B/s", l.is_lower_bound) +
-                                      (l.access.empty() ? "" : ", " + l.access);
-                           }));
-        columns.add_placed(name + " ridge point, FLOP/B", machines,
-                           at_level([](const LevelPlacement& l, FlopRate peak) {
-                               return plain_number(ridge_point(peak, l.roof).value);
-                           }));
-        columns.add_placed(name + " intensity, FLOP/B", counted, at_level([](const LevelPlacement& l, FlopRate) {
-                               return intensity_text(l.intensity_low, l.intensity_high);
-                           }));
+        add(" bytes", "compulsory_bytes", counted, [](L l, FlopRate) { return amount(l.low.value, "B"); });
+        add(" bandwidth", "bandwidth_byte_per_s", machines, [](L l, FlopRate) {
+            return number(l.roof.value,
+                          rate_text(l.roof.value, "B/s", l.is_lower_bound) + (l.access.empty() ? "" : ", " + l.access));
+        });
+        add(" ridge point, FLOP/B", "ridge_flop_per_byte", machines,
+            [](L l, FlopRate peak) { return plain(ridge_point(peak, l.roof).value); });
+        add(" intensity, FLOP/B", "intensity_flop_per_byte", counted, [](L l, FlopRate) {
+            return number(l.intensity_high.value, intensity_text(l.intensity_low, l.intensity_high));
+        });
     }
 }
 
@@ -112,35 +99,38 @@ std::string rate_range_text(double many, Seconds time, const TimeRange& range)
     return rate(time) + (range.high ? fmt::format(" [{}, {}]", rate(range.high), rate(range.low)) : std::string());
 }
 
-void add_bound(Columns& columns)
+void add_times(EstimateRows& all)
 {
-    columns.add_placed("bound by", both, [](const MachineEstimate& e) {
-        return fmt::format("{}, {}", e.binds_compute ? "compute" : "memory", e.binds);
+    const auto add = [&](const char* what, const char* key, Read read) {
+        all.push_back({{what, key, placed(std::move(read))}, both});
+    };
+    add("bound by", "bound", [](E e) {
+        const char* const bound = e.binds_compute ? "compute" : "memory";
+        return word(fmt::format("{}, {}", bound, e.binds), bound);
     });
-    columns.add_placed("time under compute roof", both,
-                       [](const MachineEstimate& e) { return percent(e.compute_share); });
-    columns.add_placed("time, layer by layer", both,
-                       [](const MachineEstimate& e) { return range_text(e.layer_by_layer, e.layer_by_layer_range); });
-    columns.add_placed("time, without overlap", both,
-                       [](const MachineEstimate& e) { return range_text(e.without_overlap, e.without_overlap_range); });
-    columns.add_placed("time, network at once", both, [](const MachineEstimate& e) {
-        return fmt::format("{}, {}", format_duration(e.at_once.value), e.at_once_binds);
+    add("time under compute roof", "compute_share", [](E e) { return share(e.compute_share); });
+    add("time, layer by layer", "layer_by_layer_s",
+        [](E e) { return number(e.layer_by_layer.value, range_text(e.layer_by_layer, e.layer_by_layer_range)); });
+    add("time, without overlap", "without_overlap_s",
+        [](E e) { return number(e.without_overlap.value, range_text(e.without_overlap, e.without_overlap_range)); });
+    add("time, network at once", "at_once_s", [](E e) {
+        return number(e.at_once.value, fmt::format("{}, {}", format_duration(e.at_once.value), e.at_once_binds));
     });
 }
 
-void add_scaling(Columns& columns, const EstimateRequest& request)
+void add_scaling(EstimateRows& all, const EstimateRequest& request)
 {
-    if (request.devices < 2) return;
-    const auto scaled = [&](const std::string& what, const std::function<Seconds(const ScalingEstimate&)>& time) {
-        columns.add_placed(what, both, [time](const MachineEstimate& e) {
-            return e.scaling ? format_duration(time(*e.scaling).value) : std::string("-");
-        });
+    const auto add = [&](const std::string& what, Seconds ScalingEstimate::*time) {
+        all.push_back(
+            {{what, "", placed([time](E e) { return e.scaling ? seconds(*e.scaling.*time) : absent(); })}, both});
     };
-    columns.add("gradients to all-reduce", counted,
-                [](const MachineEstimate& e) { return format_si(e.footprint.gradients.value, "B"); });
-    scaled(fmt::format("all-reduce over {}", request.link), [](const ScalingEstimate& s) { return s.all_reduce; });
-    scaled("step, all-reduce exposed", [](const ScalingEstimate& s) { return s.exposed; });
-    scaled("step, hidden by backward", [](const ScalingEstimate& s) { return s.hidden; });
+    if (request.devices > 1)
+        all.push_back(
+            {{"gradients to all-reduce", "", [](E e) { return amount(e.footprint.gradients.value, "B"); }}, counted});
+    add("all-reduce over " + request.link, &ScalingEstimate::all_reduce);
+    add("step, all-reduce exposed", &ScalingEstimate::exposed);
+    add("step, hidden by backward", &ScalingEstimate::hidden);
+    all.push_back({{"step", "step_s", placed([](E e) { return seconds(e.step()); })}});
 }
 
 /// Tokens of each input that a step works on; 0 if the inputs are no sequences of tokens.
@@ -151,39 +141,64 @@ double tokens_each(const EstimateRequest& request)
     return given == request.sizes.end() ? model::usual_tokens(request.model) : static_cast<double>(given->second);
 }
 
-void add_throughput(Columns& columns, const EstimateRequest& request)
+void add_throughput(EstimateRows& all, const EstimateRequest& request)
 {
-    if (const double tokens = tokens_each(request); tokens > 0) {
-        const double all = tokens * request.batch * request.devices;
-        columns.add_placed("tokens/s, layer by layer", both, [all](const MachineEstimate& e) {
-            return rate_range_text(all, e.step(), e.scaling ? TimeRange{} : e.layer_by_layer_range);
-        });
-        columns.add_placed("tokens/s, without overlap", both, [all](const MachineEstimate& e) {
-            return rate_range_text(all, e.without_overlap, e.without_overlap_range);
-        });
-        return;
-    }
-    columns.add_placed("images/s, layer by layer", both,
-                       [](const MachineEstimate& e) { return plain_number(e.images_per_second()); });
-    columns.add_placed("epoch of " + how_many(static_cast<std::size_t>(request.images), "image"), both,
-                       [](const MachineEstimate& e) { return format_duration(e.epoch().value); });
+    const auto add = [&](const std::string& what, const char* key, bool of_tokens, Read read) {
+        all.push_back({{what, key, placed([of_tokens, read = std::move(read)](E e) {
+                            return (tokens_each(e.request) > 0) == of_tokens ? read(e) : absent();
+                        })},
+                       both});
+    };
+    add("images/s, layer by layer", "images_per_s", false, [](E e) { return plain(e.images_per_second()); });
+    add("tokens/s, layer by layer", "tokens_per_s", true, [](E e) {
+        const double tokens = tokens_each(e.request) * e.request.batch * e.request.devices;
+        return number(tokens / e.step().value,
+                      rate_range_text(tokens, e.step(), e.scaling ? TimeRange{} : e.layer_by_layer_range));
+    });
+    add("tokens/s, without overlap", "", true, [](E e) {
+        const double tokens = tokens_each(e.request) * e.request.batch * e.request.devices;
+        return numeric_text(rate_range_text(tokens, e.without_overlap, e.without_overlap_range));
+    });
+    add("epoch of " + how_many(static_cast<std::size_t>(request.images), "image"), "epoch_s", false,
+        [](E e) { return seconds(e.epoch()); });
 }
 
-void add_memory(Columns& columns)
+void add_memory(EstimateRows& all)
 {
-    const auto bytes = [](Bytes value) { return format_si(value.value, "B"); };
-    columns.add("memory allocated", counted, [&](const MachineEstimate& e) { return bytes(e.footprint.total()); });
-    columns.add("  of it activations", counted, [&](const MachineEstimate& e) { return bytes(e.footprint.kept()); });
-    columns.add("  as PyTorch keeps them", counted,
-                [&](const MachineEstimate& e) { return bytes(e.footprint.kept_by_pytorch()); });
-    columns.add("memory of the device", "as given",
-                [&](const MachineEstimate& e) { return e.memory.value > 0 ? bytes(e.memory) : std::string("-"); });
-    columns.add("fits", "as given", [](const MachineEstimate& e) {
-        return e.memory.value <= 0 ? std::string("-") : std::string(e.fits() ? "yes" : "out of memory");
-    });
-    columns.add("largest batch that fits", "as given", [](const MachineEstimate& e) {
-        return e.memory.value > 0 ? std::to_string(e.largest_batch) : std::string("-");
-    });
+    const auto add = [&](const char* what, const char* key, std::string_view known, Read read) {
+        all.push_back({{what, key, std::move(read)}, known});
+    };
+    const auto of_device = [](auto read) { return [read](E e) { return e.memory.value > 0 ? read(e) : absent(); }; };
+    add("memory allocated", "memory_bytes", counted, [](E e) { return amount(e.footprint.total().value, "B"); });
+    add("  of it activations", "activation_bytes", counted, [](E e) { return amount(e.footprint.kept().value, "B"); });
+    add("  as PyTorch keeps them", "", counted, [](E e) { return amount(e.footprint.kept_by_pytorch().value, "B"); });
+    add("memory of the device", "device_bytes", as_given, of_device([](E e) { return amount(e.memory.value, "B"); }));
+    add("fits", "fits", as_given, of_device([](E e) { return word(e.fits() ? "yes" : "out of memory"); }));
+    add("largest batch that fits", "largest_batch", as_given, of_device([](E e) { return count(e.largest_batch); }));
+}
+
+/// All estimates have the first one's number of devices, link and images.
+EstimateRows rows_of(std::span<const MachineEstimate> estimates)
+{
+    EstimateRows all{
+        {{"model", "model", [](E e) { return word(e.request.model); }}},
+        {{"batch", "batch", [](E e) { return count(e.request.batch); }}},
+        {{"phase", "phase", [](E e) { return word(name(e.request.passes)); }}},
+        {{"precision", "precision", [](E e) { return word(traits(e.request.precision).name); }}},
+        {{"devices", "devices", [](E e) { return count(e.request.devices); }}},
+        {{"machine", "machine", [](E e) { return word(e.machine); }}},
+        {{"roofs", "roofs_known", [](E e) { return word(name(e.known)); }}},
+        {{"FLOPs of all layers", "flops_of_all_layers", placed([](E e) { return amount(e.flops.value, "FLOP"); })},
+         counted},
+    };
+    if (estimates.empty()) return all;
+    const EstimateRequest& request = estimates.front().request;
+    add_roofs(all, estimates);
+    add_times(all);
+    add_scaling(all, request);
+    add_throughput(all, request);
+    add_memory(all);
+    return all;
 }
 
 std::string heading(const EstimateRequest& request)
@@ -229,7 +244,7 @@ nlohmann::json levels_json(const MachineEstimate& estimate)
     for (const LevelPlacement& level : estimate.levels) {
         levels.push_back({{"level", level.level},
                           {"level_roof_byte_per_s", json_number(level.roof.value)},
-                          {"access", level.access.empty() ? nlohmann::json(nullptr) : nlohmann::json(level.access)},
+                          {"access", text_or_null(level.access)},
                           {"is_lower_bound", level.is_lower_bound},
                           {"compulsory_bytes", level.low.value},
                           {"most_bytes", level.high.value},
@@ -265,23 +280,30 @@ nlohmann::json layers_json(const MachineEstimate& estimate)
 std::string to_text(std::span<const MachineEstimate> estimates)
 {
     if (estimates.empty()) return {};
-    const EstimateRequest& request = estimates.front().request;
-    Columns columns(estimates);
-    add_roofs(columns, estimates);
-    add_bound(columns);
-    add_scaling(columns, request);
-    add_throughput(columns, request);
-    add_memory(columns);
+    std::vector<std::string> titles{" "};
+    for (E e : estimates) titles.push_back(fmt::format("{} ({})", e.machine, name(e.known)));
+    titles.emplace_back("known");
+    std::vector<std::vector<std::string>> rows;
+    for (const EstimateRow& quantity : rows_of(estimates)) {
+        std::vector<std::string> row{quantity.title};
+        bool is_there = false;
+        for (E e : estimates) {
+            const Cell cell = quantity.read(e);
+            row.push_back(cell.text);
+            is_there = is_there || !cell.is_absent;
+        }
+        row.emplace_back(quantity.known);
+        if (is_there && !quantity.known.empty()) rows.push_back(std::move(row));
+    }
     std::string text;
-    for (const MachineEstimate& estimate : estimates)
-        if (!estimate.quality.empty()) text += fmt::format("{}: {}\n", estimate.machine, estimate.quality);
-    text += heading(request) + '\n' + columns.text() + '\n';
+    for (E e : estimates)
+        if (!e.quality.empty()) text += fmt::format("{}: {}\n", e.machine, e.quality);
+    text += heading(estimates.front().request) + '\n' + to_text(text_table(titles, rows)) + '\n';
     if (estimates.front().is_lower_bound)
         text +=
             "FLOPs of some operators are unknown (named without --on): times are lower bounds, rates upper bounds\n";
-    for (const MachineEstimate& estimate : estimates)
-        text += fmt::format("{}: {}{}\n", estimate.machine, estimate.title,
-                            estimate.reason.empty() ? "" : "; no estimate: " + estimate.reason);
+    for (E e : estimates)
+        text += fmt::format("{}: {}{}\n", e.machine, e.title, e.reason.empty() ? "" : "; no estimate: " + e.reason);
     return text;
 }
 
@@ -302,68 +324,27 @@ std::string bound_sentence(const MachineEstimate& e)
 
 DataTable estimates_table(const std::vector<MachineEstimate>& estimates)
 {
-    using E = const MachineEstimate&;
-    const auto placed = [](auto read) { return [read](E e) { return e.reason.empty() ? read(e) : absent(); }; };
-    const auto of_memory = [placed](auto read) { return placed([read](E e) { return read(e.levels.back()); }); };
-    using L = const LevelPlacement&;
-    static const auto bytes = [](Bytes value) { return only_if(value.value > 0, amount(value.value, "B")); };
-    const std::vector<ColumnOf<MachineEstimate>> columns{
-        {"model", "model", [](E e) { return word(e.request.model); }},
-        {"batch", "batch", [](E e) { return count(e.request.batch); }},
-        {"phase", "phase", [](E e) { return word(name(e.request.passes)); }},
-        {"precision", "precision", [](E e) { return word(traits(e.request.precision).name); }},
-        {"devices", "devices", [](E e) { return count(e.request.devices); }},
-        {"machine", "machine", [](E e) { return word(e.machine); }},
-        {"roofs", "roofs_known", [](E e) { return word(name(e.known)); }},
-        {"FLOPs of all layers", "flops_of_all_layers", placed([](E e) { return amount(e.flops.value, "FLOP"); })},
-        {"bytes", "compulsory_bytes", of_memory([](L l) { return amount(l.low.value, "B"); })},
-        {"FLOP/B", "intensity_flop_per_byte", of_memory([](L l) { return plain(l.intensity_high.value); })},
-        {"ridge", "ridge_flop_per_byte",
-         placed([](E e) { return plain(ridge_point(e.peak, e.levels.back().roof).value); })},
-        {"peak", "peak_flop_per_s",
-         placed([](E e) { return number(e.peak.value, rate_text(e.peak.value, "FLOP/s", e.peak_is_lower_bound)); })},
-        {"bandwidth", "bandwidth_byte_per_s",
-         of_memory([](L l) { return number(l.roof.value, rate_text(l.roof.value, "B/s", l.is_lower_bound)); })},
-        {"bound by", "bound", placed([](E e) { return word(e.binds_compute ? "compute" : "memory"); })},
-        {"under compute", "compute_share", placed([](E e) { return share(e.compute_share); })},
-        {"least time", "layer_by_layer_s", placed([](E e) { return seconds(e.layer_by_layer); })},
-        {"without overlap", "without_overlap_s", placed([](E e) { return seconds(e.without_overlap); })},
-        {"step", "step_s", placed([](E e) { return seconds(e.step()); })},
-        {"images/s", "images_per_s",
-         placed([](E e) { return only_if(tokens_each(e.request) == 0, plain(e.images_per_second())); })},
-        {"tokens/s", "tokens_per_s", placed([](E e) {
-             const double tokens = tokens_each(e.request);
-             return only_if(tokens > 0, plain(tokens * e.images_per_second()));
-         })},
-        {"epoch", "epoch_s", placed([](E e) { return only_if(tokens_each(e.request) == 0, seconds(e.epoch())); })},
-        {"memory", "memory_bytes", [](E e) { return bytes(e.footprint.total()); }},
-        {"of it activations", "activation_bytes", [](E e) { return bytes(e.footprint.kept()); }},
-        {"of the device", "device_bytes", [](E e) { return bytes(e.memory); }},
-        {"fits", "fits", [](E e) { return only_if(e.memory.value > 0, word(e.fits() ? "yes" : "out of memory")); }},
-        {"largest batch", "largest_batch", [](E e) { return only_if(e.memory.value > 0, count(e.largest_batch)); }},
-    };
-    DataTable table = table_of(columns, estimates);
+    const EstimateRows all = rows_of(estimates);
+    DataTable table = table_of(std::vector<ColumnOf<MachineEstimate>>(all.begin(), all.end()), estimates);
     drop_empty_columns(table);
     return table;
 }
 
 nlohmann::json to_json(const MachineEstimate& e)
 {
-    const bool placed = e.reason.empty();
     nlohmann::json record = to_json(estimates_table({e})).at(0);
     record.update(nlohmann::json{
         {"title", json_text(e.title)},
-        {"quality", e.quality.empty() ? nlohmann::json(nullptr) : nlohmann::json(json_text(e.quality))},
-        {"reason", placed ? nlohmann::json(nullptr) : nlohmann::json(e.reason)},
+        {"quality", text_or_null(e.quality)},
+        {"reason", text_or_null(e.reason)},
         {"peak_is_lower_bound", e.peak_is_lower_bound},
         {"is_lower_bound", e.is_lower_bound},
         {"levels", levels_json(e)},
-        {"binds", placed ? nlohmann::json(e.binds) : nullptr},
+        {"binds", text_or_null(e.binds)},
         {"layer_by_layer_low_s", end_json(e.layer_by_layer_range.low)},
         {"layer_by_layer_high_s", end_json(e.layer_by_layer_range.high)},
         {"without_overlap_low_s", end_json(e.without_overlap_range.low)},
         {"without_overlap_high_s", end_json(e.without_overlap_range.high)},
-        {"at_once_s", e.at_once.value},
         {"forward_s", e.forward.value},
         {"backward_s", e.backward.value},
         {"update_s", e.update.value},

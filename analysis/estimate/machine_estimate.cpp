@@ -179,9 +179,7 @@ std::optional<int> compute_bound_from(const Target& target, EstimateRequest requ
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request)
 {
     check(request);
-    return estimate_on(target, request,
-                       estimate_model(network_of(request.model, request.sizes, request.optimizer, request.passes),
-                                      request.batch, request.precision));
+    return estimate_on(target, request, estimate_model(request));
 }
 
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request, const ModelEstimate& counted)

@@ -27,28 +27,9 @@
 
 namespace roof::analysis {
 
-inline constexpr long long imagenet_images = 1281167;  ///< images of the training set
-
 /// Measured times over predicted ones, as far as they reached in the half of the record that made these: steps of ten CNNs on a Zen 4, and
 /// of CNNs and transformers on a Zen 5 (results/examples/predictions.csv; predictions.md beside it has the rows held out).
 inline constexpr double fastest_of_predicted = 0.86, slowest_of_predicted = 1.29;
-
-/// The input of an estimate.
-struct EstimateRequest {
-    std::string model;
-    int batch = 1;    ///< on each device
-    int threads = 0;  ///< on a CPU: under the roofs of as many; 0: of the most that were measured
-    Precision precision = Precision::fp32;
-    Passes passes = Passes::train;
-    model::Optimizer optimizer = model::Optimizer::sgd;
-    long long images = imagenet_images;  ///< images per epoch
-    int devices = 1;
-    std::string link{};  ///< between devices; required if there are several
-    Sizes sizes{};       ///< that a network's file leaves open
-    /// Convolutions by the fastest algorithm, not by the definition: the low end of a prediction takes Winograd's products where there are
-    /// any, without its transforms. Nobody knows before a run which algorithm is the fastest.
-    bool by_fastest_algorithm = false;
-};
 
 /// A time between its ends; nothing where an end is not known.
 struct TimeRange {

@@ -230,7 +230,7 @@ ScalingPrediction predict_scaling(const ScalingRequest& request, std::span<const
     prediction.one_rank = one->id();
     prediction.one = summary_of(steps_of(*one));
     prediction.gradients =
-        Bytes{bytes_per_parameter * static_cast<double>(estimate_model(request.model, 1, Precision::fp32).parameters)};
+        Bytes{bytes_per_parameter * static_cast<double>(estimate_model({.model = request.model}).parameters)};
     const std::vector<MessagePoint> within = all_reduces(points, true, 0);
     if (between.empty()) {
         between = within;

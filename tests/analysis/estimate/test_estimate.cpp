@@ -13,7 +13,7 @@ using Catch::Contains;
 
 TEST_CASE("an estimate's FLOPs are twice its multiply-adds, and a step is the sum of its three passes")
 {
-    const nlohmann::json estimate = to_json(estimate_model("resnet50", 16, Precision::fp32));
+    const nlohmann::json estimate = to_json(estimate_model({"resnet50", 16, Precision::fp32}));
     CHECK(estimate["model"] == "resnet50");
     CHECK(estimate["batch"] == 16);
     CHECK(estimate["precision"] == "fp32");
@@ -28,7 +28,7 @@ TEST_CASE("an estimate's FLOPs are twice its multiply-adds, and a step is the su
 
 TEST_CASE("every count in an estimate's JSON is an integer")
 {
-    const nlohmann::json estimate = to_json(estimate_model("vgg19_bn", 256, Precision::bf16));
+    const nlohmann::json estimate = to_json(estimate_model({"vgg19_bn", 256, Precision::bf16}));
     for (const char* key : {"batch", "parameters", "multiply_adds"}) CHECK(estimate[key].is_number_integer());
     for (const char* key : {"flops", "bytes"}) {
         for (const auto& [name, value] : estimate[key].items()) {
@@ -47,7 +47,7 @@ TEST_CASE("every count in an estimate's JSON is an integer")
 
 TEST_CASE("the layers of an estimate have names, kinds and shapes, and vectors after the flatten")
 {
-    const nlohmann::json layers = to_json(estimate_model("alexnet", 8, Precision::fp32))["layers"];
+    const nlohmann::json layers = to_json(estimate_model({"alexnet", 8, Precision::fp32}))["layers"];
     REQUIRE(layers.size() == 23);
     const nlohmann::json first = {{"name", "features.0"},
                                   {"kind", "convolution"},
@@ -72,7 +72,7 @@ TEST_CASE("the layers of an estimate have names, kinds and shapes, and vectors a
 
 TEST_CASE("the bytes of an estimate are the sums over its layers")
 {
-    const ModelEstimate estimate = estimate_model("resnet18", 2, Precision::fp32);
+    const ModelEstimate estimate = estimate_model({"resnet18", 2, Precision::fp32});
     const nlohmann::json json = to_json(estimate);
     long long forward = 0;
     for (const auto& layer : json["layers"]) forward += layer["forward_bytes"].get<long long>();
@@ -86,7 +86,7 @@ TEST_CASE("the elementwise FLOPs of an estimate have the additions of an embeddi
     const std::string model =
         "{name: small, image: [1, 1, 4], layers: [{embedding: {vocabulary: 10, channels: 8}}, {linear: {features: 10, "
         "each_position: true}}]}";
-    CHECK(to_json(estimate_model(model, 3, Precision::fp32))["flops"]["elementwise"] ==
+    CHECK(to_json(estimate_model({model, 3, Precision::fp32}))["flops"]["elementwise"] ==
           3 * 4 * (8 + 5 * 10));  // and the loss
 }
 
@@ -95,8 +95,13 @@ TEST_CASE("the loss of an estimate is that of measured steps: fp32 logits read, 
     // 50,257 scores of each of 2 x 64 tokens.
     const double scores = 2.0 * 64 * 50257;
     const auto loss_of = [](Passes passes, Precision precision) {
-        const Network network = network_of("gpt2", {{"tokens", 64}}, model::Optimizer::adamw, passes);
-        return estimate_model(network, 2, precision).layers.back();
+        return estimate_model({.model = "gpt2",
+                               .batch = 2,
+                               .precision = precision,
+                               .passes = passes,
+                               .optimizer = model::Optimizer::adamw,
+                               .sizes = {{"tokens", 64}}})
+            .layers.back();
     };
     const LayerEstimate trained = loss_of(Passes::train, Precision::bf16);
     CHECK(trained.name == "loss");
@@ -114,15 +119,15 @@ TEST_CASE("the loss of an estimate is that of measured steps: fp32 logits read, 
 TEST_CASE("a decoded token of an ONNX file is refused, and not counted by the operators of all positions")
 {
     const std::string file = ROOF_TEST_DATA "/../model/data/onnx/gpt_small.onnx";
-    CHECK_THROWS_AS(network_of(file, {}, model::Optimizer::sgd, Passes::decode), InputError);
+    CHECK_THROWS_AS(estimate_model({.model = file, .passes = Passes::decode}), InputError);
 }
 
 TEST_CASE("an estimate with AdamW has its update's bytes and FLOPs, and one more average of each parameter")
 {
     constexpr long long parameters = 11689512;
-    const Network network = network_of("resnet18", {}, model::Optimizer::adamw);
-    const ModelEstimate estimate = estimate_model(network, 2, Precision::fp32);
-    const ModelEstimate by_sgd = estimate_model("resnet18", 2, Precision::fp32);
+    const ModelEstimate estimate =
+        estimate_model({.model = "resnet18", .batch = 2, .optimizer = model::Optimizer::adamw});
+    const ModelEstimate by_sgd = estimate_model({"resnet18", 2, Precision::fp32});
     CHECK(to_json(estimate)["bytes"]["compulsory_update"] == 28 * parameters);
     CHECK(to_json(estimate)["optimizer"] == "adamw");
     CHECK(estimate.flops.update.value == 14.0 * parameters);
@@ -134,7 +139,7 @@ TEST_CASE("an estimate with AdamW has its update's bytes and FLOPs, and one more
 TEST_CASE("the text of an estimate names MACs and FLOPs, has analytic in each row, and fits 100 columns")
 {
     for (const std::string model : {"alexnet", "resnet152"}) {
-        const std::string text = to_text(estimate_model(model, 256, Precision::fp32));
+        const std::string text = to_text(estimate_model({model, 256, Precision::fp32}));
         CHECK_THAT(text, Contains(model + " at batch 256 in fp32") && Contains("MACs") && Contains("FLOPs"));
         int rows = 0;
         for (const std::string& line : split(text, '\n')) {
@@ -144,7 +149,7 @@ TEST_CASE("the text of an estimate names MACs and FLOPs, has analytic in each ro
         }
         CHECK(rows > 16);
     }
-    const std::string text = to_text(estimate_model("resnet50", 1, Precision::fp32));
+    const std::string text = to_text(estimate_model({"resnet50", 1, Precision::fp32}));
     CHECK_THAT(text, Contains("25557032 parameters") && Contains("4.09 G") && Contains("8.18 G") && Contains("24.3 G"));
     CHECK_THAT(text, Contains("; 3.4% of the forward MACs fall on padding"));
     CHECK_THAT(text, Contains("batch_norm, all 53") && Contains("layer4.2.conv3"));
@@ -152,6 +157,6 @@ TEST_CASE("the text of an estimate names MACs and FLOPs, has analytic in each ro
 
 TEST_CASE("a batch below one and an unknown model are input errors")
 {
-    CHECK_THROWS_AS(estimate_model("resnet18", 0, Precision::fp32), InputError);
-    CHECK_THROWS_AS(estimate_model("resnet", 1, Precision::fp32), InputError);
+    CHECK_THROWS_AS(estimate_model({"resnet18", 0, Precision::fp32}), InputError);
+    CHECK_THROWS_AS(estimate_model({"resnet", 1, Precision::fp32}), InputError);
 }

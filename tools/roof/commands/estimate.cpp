@@ -148,10 +148,7 @@ std::vector<analysis::RecordedEstimate> counted_by(const EstimateOptions& option
         for (const std::string& batch : comma_list("--batch", options.batch))
             requests.push_back(request_of(options, network, batch));
     std::vector<analysis::RecordedEstimate> all;
-    for (const analysis::EstimateRequest& one : requests)
-        all.push_back({analysis::estimate_model(analysis::network_of(one.model, one.sizes, one.optimizer, one.passes),
-                                                one.batch, one.precision),
-                       one});
+    for (const analysis::EstimateRequest& one : requests) all.push_back({analysis::estimate_model(one), one});
     return all;
 }
 
