@@ -3,7 +3,7 @@
 #include "ert/base/checksum.hpp"
 #include "ert/base/compressed.hpp"
 #include "ert/base/csv.hpp"
-#include "ert/base/csv_lines.hpp"
+#include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/base/utc.hpp"
@@ -15,7 +15,7 @@
 #include <array>
 #include <cmath>
 #include <set>
-#include <sstream>
+#include <string>
 #include <utility>
 
 namespace roof::analysis {
@@ -49,71 +49,47 @@ std::string fact_line(const std::string& name, const std::string& text)
     return csv_line(std::vector<std::string>{"fact", name, text, "", "", "", "", "", "", ""});
 }
 
-struct Reader {
-    Digest digest;
-    CsvLines& lines;
-    std::set<std::string> names{};
-    std::size_t count = 0;
-    bool has_ended = false;
+/// A line of a digest. What is wrong with it is told with its place.
+struct Line {
+    const std::vector<std::string>& cells;
+    std::string where;
 
-    [[noreturn]] void refuse(const std::string& why) const { throw InputError(lines.where() + ": " + why); }
-    std::string text(std::size_t i) const { return std::string(lines.cells()[i]); }
+    [[noreturn]] void refuse(const std::string& why) const { throw InputError(where + ": " + why); }
 
     double positive(std::size_t i) const
     {
-        const auto value = parse_number<double>(lines.cells()[i]);
+        const auto value = parse_number<double>(cells[i]);
         if (!value || !std::isfinite(*value) || *value <= 0)
-            refuse("'" + shortened(text(i), 40) + "' is no number above 0");
+            refuse("'" + shortened(cells[i], 40) + "' is no number above 0");
         return *value;
     }
 
     int count_of(std::size_t i, const char* what) const
     {
-        const auto n = parse_number<int>(lines.cells()[i]);
-        if (!n || *n < 0) refuse("'" + shortened(text(i), 40) + "' is no number of " + what);
+        const auto n = parse_number<int>(cells[i]);
+        if (!n || *n < 0) refuse("'" + shortened(cells[i], 40) + "' is no number of " + what);
         return *n;
     }
 
     DigestRate rate() const
     {
-        DigestRate rate{text(1), text(5), text(6), positive(2), positive(3), HUGE_VAL};
-        if (!lines.cells()[4].empty()) rate.high = positive(4);
+        DigestRate rate{cells[1], cells[5], cells[6], positive(2), positive(3), HUGE_VAL};
+        if (!cells[4].empty()) rate.high = positive(4);
         if (rate.low > rate.value || rate.value > rate.high) refuse("the value lies outside its interval");
         rate.n = count_of(7, "samples");
-        if (!lines.cells()[8].empty()) rate.spec = positive(8);
-        if (lines.cells().size() > place_of_rounds) rate.rounds = count_of(place_of_rounds, "rounds");
+        if (!cells[8].empty()) rate.spec = positive(8);
+        if (cells.size() > place_of_rounds) rate.rounds = count_of(place_of_rounds, "rounds");
         return rate;
     }
 
     DigestRate link() const
     {
         DigestRate link = rate();
-        const std::string& ends = link.name;
-        const std::size_t blank = ends.find(' ');
-        if (blank == std::string::npos || !is_node_name(ends.substr(0, blank)) || !is_node_name(ends.substr(blank + 1)))
-            refuse("'" + shortened(ends, 40) + "' are not the names of two nodes");
+        const std::size_t blank = link.name.find(' ');
+        if (blank == std::string::npos || !is_node_name(link.name.substr(0, blank)) ||
+            !is_node_name(link.name.substr(blank + 1)))
+            refuse("'" + shortened(link.name, 40) + "' are not the names of two nodes");
         return link;
-    }
-
-    void line()
-    {
-        if (has_ended) refuse("it stands after the end");
-        if (const std::string damage = lines.damage(); !damage.empty()) throw InputError(damage);
-        if (std::ranges::any_of(lines.cells(), [](std::string_view cell) { return cell.size() > longest_text; }))
-            refuse("a cell is too long");
-        const std::string what = text(0);
-        if (what != "end" && !names.insert(what + ' ' + text(1)).second) refuse("the name stands twice");
-        if (what == "fact")
-            digest.facts[text(1)] = text(2);
-        else if (what == "ceiling")
-            digest.ceilings.push_back(rate());
-        else if (what == "link")
-            digest.links.push_back(link());
-        else if (what == "end" && text(2) == std::to_string(count))
-            has_ended = true;
-        else
-            refuse("it is no fact, ceiling, link or end");
-        ++count;
     }
 };
 
@@ -163,21 +139,32 @@ Digest parse_digest(const std::string& file, const std::string& name)
 {
     if (file.size() > largest_digest) throw InputError(name + ": it is longer than 1 MiB");
     const std::string text = is_compressed(file) ? decompressed(file, name, largest_digest) : file;
-    std::istringstream in(text);
-    CsvLines lines(in, name);
-    Reader reader{.digest = {}, .lines = lines};
-    const auto has_columns = [&](const char* columns) {
-        return text.starts_with(with_column(columns, block_column, lines.run()) + "\n");
-    };
-    if (!lines.next() || !(has_columns(header) || has_columns(older_header)))
+    const CsvTable table = parse_csv(text, name);
+    if (!has_column(text.substr(0, text.find('\n')), block_column) ||
+        (table.header != split(header, ',') && table.header != split(older_header, ',')))
         throw InputError(name + ": its columns are not those of a digest, or have no checksums");
-    std::size_t ceilings = 0;
-    for (std::size_t at = 0; (at = text.find("\nceiling,", at)) != std::string::npos; ++at) ++ceilings;
-    reader.digest.ceilings.reserve(ceilings);
-    while (lines.next()) reader.line();
-    if (!reader.has_ended || lines.ends_block()) throw InputError(name + ": it is cut off");
-    Digest& digest = reader.digest;
-    digest.run = lines.run();
+    Digest digest;
+    std::set<std::string> names;
+    bool has_ended = false;
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+        const Line line{table.rows[i], fmt::format("{}:{}", name, i + 2)};
+        const std::string &what = line.cells[0], &key = line.cells[1], &value = line.cells[2];
+        if (has_ended) line.refuse("it stands after the end");
+        if (std::ranges::any_of(line.cells, [](const std::string& cell) { return cell.size() > longest_text; }))
+            line.refuse("a cell is too long");
+        if (what != "end" && !names.insert(what + ' ' + key).second) line.refuse("the name stands twice");
+        if (what == "fact")
+            digest.facts[key] = value;
+        else if (what == "ceiling")
+            digest.ceilings.push_back(line.rate());
+        else if (what == "link")
+            digest.links.push_back(line.link());
+        else if (what == "end" && value == std::to_string(i))
+            has_ended = true;
+        else
+            line.refuse("it is no fact, ceiling, link or end");
+    }
+    if (!has_ended) throw InputError(name + ": it is cut off");
     for (const auto& [fact, member] : first_facts) {
         auto found = digest.facts.extract(fact);
         if (found.empty() || found.mapped().empty()) throw InputError(fmt::format("{}: it names no {}", name, fact));
@@ -185,7 +172,7 @@ Digest parse_digest(const std::string& file, const std::string& name)
     }
     if (!is_node_name(digest.node)) throw InputError(name + ": '" + digest.node + "' is no node's name");
     if (!is_time(digest.time)) throw InputError(name + ": '" + digest.time + "' is no time");
-    return std::move(digest);
+    return digest;
 }
 
 }  // namespace roof::analysis

@@ -2,9 +2,13 @@
 
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/table.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/estimate.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
+#include "ert/method/results/seal.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,7 +16,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <regex>
 #include <set>
+#include <system_error>
 #include <tuple>
 
 extern "C" const char roof_slurm_prolog_begin[], roof_slurm_prolog_end[];  // slurm_prolog.sh
@@ -20,56 +26,23 @@ extern "C" const char roof_slurm_prolog_begin[], roof_slurm_prolog_end[];  // sl
 namespace roof::analysis {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr double far_rate = 0.1;
 constexpr double far_mean = 0.05;
 constexpr double far_in_deviations = 5;
 constexpr std::size_t fewest_with_scatter = 5;  ///< other nodes
 
-using Nodes = std::vector<const Digest*>;
-
-/// The group of the reference that `now` belongs to; one of another kind where there is none of its own.
-Nodes group_for(const Digest& now, const Fleet& reference)
-{
-    std::map<std::tuple<std::string, std::string, std::string>, Nodes> groups;
-    for (const Digest& digest : reference.digests)
-        if (digest.node != now.node && !digest.ceilings.empty())
-            groups[{digest.kind, digest.plan, digest.revision}].push_back(&digest);
-    std::set<std::string> names;
-    for (const DigestRate& rate : now.ceilings) names.insert(rate.name);
-    const Nodes* best = nullptr;
-    std::tuple<bool, std::size_t, std::size_t> most{};
-    for (const auto& [key, nodes] : groups) {
-        const auto common = static_cast<std::size_t>(std::ranges::count_if(
-            nodes.back()->ceilings, [&](const DigestRate& rate) { return names.contains(rate.name); }));
-        const std::tuple worth{std::get<0>(key) == now.kind, common, nodes.size()};
-        if (common == 0 || (best != nullptr && worth <= most)) continue;
-        best = &nodes;
-        most = worth;
-    }
-    return best == nullptr ? Nodes{} : *best;
-}
-
-/// How many of what a kind has: "epyc-26cpu, 8 x H100" -> {"epyc-": 26, "H100": 8}.
+/// How many of what a kind has: "epyc-26cpu, 8 x H100" -> {"epyc-cpu": 26, " x H100": 8}.
 std::map<std::string, int> parts_of(const std::string& kind)
 {
+    static const std::regex number("[0-9]+(?=cpu$)|^[0-9]+(?= x )");
     std::map<std::string, int> parts;
-    bool is_first = true;
     for (const std::string& word : split(kind, ',')) {
         const std::string part(trim(word));
-        const std::string_view end = is_first ? "cpu" : "";
-        is_first = false;
-        if (!end.empty() && part.ends_with(end)) {
-            std::size_t begin = part.size() - end.size();
-            while (begin > 0 && part[begin - 1] >= '0' && part[begin - 1] <= '9') --begin;
-            const auto count =
-                parse_number<int>(std::string_view(part).substr(begin, part.size() - end.size() - begin));
-            parts[part.substr(0, begin)] = count.value_or(1);
-            continue;
-        }
-        const std::size_t times = part.find(" x ");
-        const auto count =
-            times == std::string::npos ? std::nullopt : parse_number<int>(std::string_view(part).substr(0, times));
-        parts[count ? part.substr(times + 3) : part] = count.value_or(1);
+        std::smatch found;
+        std::regex_search(part, found, number);
+        parts[std::regex_replace(part, number, "")] = parse_number<int>(found.str()).value_or(1);
     }
     return parts;
 }
@@ -77,60 +50,50 @@ std::map<std::string, int> parts_of(const std::string& kind)
 /// Whether `less` has the same parts as `more`, but fewer of them.
 bool has_lost(const std::string& less, const std::string& more)
 {
-    const auto few = parts_of(less);
-    const auto many = parts_of(more);
-    if (few == many || few.begin()->first.empty()) return false;
-    return std::ranges::all_of(few, [&](const auto& part) {
-        const auto found = many.find(part.first);
-        return found != many.end() && part.second <= found->second;
-    });
-}
-
-double median_of(std::vector<double> values)
-{
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return values.size() % 2 == 1 ? *middle : 0.5 * (*middle + *std::max_element(values.begin(), middle));
+    const auto few = parts_of(less), many = parts_of(more);
+    return few != many && !less.empty() && std::ranges::all_of(few, [&](const auto& part) {
+               const auto found = many.find(part.first);
+               return found != many.end() && part.second <= found->second;
+           });
 }
 
 /// ln of the other nodes' newest rates of one ceiling.
 using Others = std::map<std::string, double>;
 
-/// By ceiling; lower bounds only where few nodes have a rate.
-std::map<std::string, Others> rates_of(const Nodes& nodes)
+/// By ceiling; lower bounds only where few nodes have a rate. `digests`: of one kind, ordered by time.
+std::map<std::string, Others> rates_of(const std::vector<const Digest*>& digests)
 {
-    std::map<std::string, const Digest*> newest;
-    for (const Digest* digest : nodes)
-        if (const Digest*& one = newest[digest->node]; one == nullptr || one->time <= digest->time) one = digest;
     std::map<std::string, Others> rates, all;
-    for (const auto& [node, digest] : newest) {
+    for (const Digest* digest : digests)
         for (const DigestRate& rate : digest->ceilings) {
-            all[rate.name][node] = std::log(rate.value);
-            if (!rate.is_lower_bound()) rates[rate.name][node] = std::log(rate.value);
+            all[rate.name][digest->node] = std::log(rate.value);
+            if (rate.is_lower_bound())
+                rates[rate.name].erase(digest->node);
+            else
+                rates[rate.name][digest->node] = std::log(rate.value);
         }
-    }
     for (auto& [name, others] : all)
         if (rates[name].size() < fewest_with_scatter) rates[name] = std::move(others);
     return rates;
 }
 
-std::vector<double> values_of(const Others& others)
+double median_of(const Others& others)
 {
     std::vector<double> values;
     for (const auto& [node, x] : others) values.push_back(x);
-    return values;
+    return spread_of(values).median;
 }
 
 /// Whether `high`, the upper end of an interval, is lower than the others by the share `far` and beyond their scatter.
 bool is_slow(double high, const Others& others, double far)
 {
-    std::vector<double> values = values_of(others);
-    const double median = median_of(values);
+    const double median = median_of(others);
     if (high >= median + std::log1p(-far)) return false;
-    if (values.size() < fewest_with_scatter) return true;
-    for (double& x : values) x = std::fabs(x - median);
+    if (others.size() < fewest_with_scatter) return true;
+    Others distances = others;
+    for (auto& [node, x] : distances) x = std::fabs(x - median);
     constexpr double of_normal = 1.4826;
-    return high < median - far_in_deviations * of_normal * median_of(std::move(values));
+    return high < median - far_in_deviations * of_normal * median_of(distances);
 }
 
 /// The means over the ceilings of a kind, of the node and of the others.
@@ -143,19 +106,13 @@ struct KindMean {
 void judge_rates(const Digest& now, const std::map<std::string, Others>& rates, HealthFinding& finding)
 {
     std::map<std::string, KindMean> kinds;
-    const auto add = [&](const std::string& name, double ratio, double low, double high) {
-        finding.finding = Finding::slow;
-        finding.low.push_back({name, ratio, low, high});
-    };
     for (const DigestRate& rate : now.ceilings) {
         const auto found = rates.find(rate.name);
         if (found == rates.end()) continue;
-        const double middle = median_of(values_of(found->second));
-        const double median = std::exp(middle);
+        const double middle = median_of(found->second), median = std::exp(middle);
         const double high = rate.is_lower_bound() ? rate.value : rate.high;
         finding.rates.push_back({rate.name, rate.value / median, rate.low / median, high / median});
-        if (is_slow(std::log(high), found->second, far_rate))
-            add(rate.name, rate.value / median, rate.low / median, high / median);
+        if (is_slow(std::log(high), found->second, far_rate)) finding.low.push_back(finding.rates.back());
         const std::string kind = kind_of_ceiling(rate.name);
         if (kind.empty()) continue;
         KindMean& mean = kinds[kind];
@@ -172,9 +129,11 @@ void judge_rates(const Digest& now, const std::map<std::string, Others>& rates, 
         Others others;
         for (const auto& [node, one] : mean.others) others[node] = one.first / static_cast<double>(one.second);
         const double x = mean.sum / static_cast<double>(mean.count);
-        const double ratio = std::exp(x - median_of(values_of(others)));
-        if (is_slow(x, others, far_mean)) add(fmt::format("{}, mean of {}", kind, mean.count), ratio, ratio, ratio);
+        const double ratio = std::exp(x - median_of(others));
+        if (is_slow(x, others, far_mean))
+            finding.low.push_back({fmt::format("{}, mean of {}", kind, mean.count), ratio, ratio, ratio});
     }
+    if (!finding.low.empty()) finding.finding = Finding::slow;
 }
 
 /// Not judged, or a kind that has lost something of `others`.
@@ -188,21 +147,67 @@ void compare_kinds(const std::string& kind, const std::set<std::string>& others,
 
 void judge_one(const Digest& now, const Fleet& reference, HealthFinding& finding)
 {
-    const Nodes nodes = group_for(now, reference);
-    if (nodes.empty()) {
-        finding.finding = std::max(finding.finding, Finding::not_judged);
-        finding.reason = "the reference has no other node with any of what was measured";
-        return;
+    std::vector<const Digest*> same;
+    std::set<std::string> nodes, kinds;
+    for (const Digest& digest : reference.digests) {
+        if (digest.node == now.node || digest.ceilings.empty()) continue;
+        if (digest.kind != now.kind) {
+            kinds.insert(digest.kind);
+            continue;
+        }
+        same.push_back(&digest);
+        nodes.insert(digest.node);
     }
-    const std::string& kind = nodes.front()->kind;
-    if (now.kind != kind) return compare_kinds(now.kind, {kind}, finding);
-    std::set<std::string> names;
-    for (const Digest* digest : nodes) names.insert(digest->node);
-    finding.nodes = std::max(finding.nodes, names.size());
-    judge_rates(now, rates_of(nodes), finding);
+    if (same.empty() && !kinds.empty()) return compare_kinds(now.kind, kinds, finding);
+    const std::size_t before = finding.rates.size();
+    judge_rates(now, rates_of(same), finding);
+    finding.nodes = std::max(finding.nodes, nodes.size());
+    if (finding.rates.size() > before) return;
+    finding.finding = std::max(finding.finding, Finding::not_judged);
+    finding.reason = "the reference has no other node with any of what was measured";
+}
+
+std::optional<Digest> digest_in(const fs::path& folder)
+{
+    const fs::path file = folder / digest_file;
+    std::error_code none;
+    if (!fs::is_regular_file(fs::symlink_status(file, none))) return std::nullopt;
+    try {
+        return parse_digest(read_file(file, largest_digest), digest_file);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+void search(const fs::path& place, int level, std::size_t& entries, std::vector<Digest>& digests)
+{
+    constexpr int most_levels = 6;
+    constexpr std::size_t most_entries = 1'000'000;
+    if (std::optional<Digest> digest = digest_in(place)) digests.push_back(std::move(*digest));
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(place, error)) {
+        if (++entries > most_entries) throw InputError("a fleet has at most 1,000,000 files and folders");
+        std::error_code none;
+        if (level < most_levels && !entry.is_symlink(none) && entry.is_directory(none))
+            search(entry.path(), level + 1, entries, digests);
+    }
 }
 
 }  // namespace
+
+Fleet read_fleet(const fs::path& place)
+{
+    Fleet fleet;
+    std::size_t entries = 0;
+    if (fs::is_directory(place))
+        search(place, 0, entries, fleet.digests);
+    else if (fs::is_regular_file(place))
+        fleet.digests.push_back(parse_digest(read_file(place, largest_digest), place.string()));
+    else
+        throw InputError("--reference: there is no digest and no folder " + place.string());
+    std::ranges::sort(fleet.digests, {}, [](const Digest& d) { return std::tie(d.node, d.time); });
+    return fleet;
+}
 
 std::string kind_of_ceiling(const std::string& name)
 {
@@ -269,15 +274,7 @@ std::string health_line(const HealthFinding& finding)
 
 std::string health_metrics(const HealthFinding& finding, double seconds)
 {
-    const auto label = [](const std::string& text) {
-        std::string escaped;
-        for (const char c : printable(text)) {
-            if (c == '"' || c == '\\') escaped += '\\';
-            escaped += c;
-        }
-        return escaped;
-    };
-    const std::string node = label(finding.node);
+    const std::string node = label_text(finding.node);
     std::string text =
         "# HELP roof_health 0: fine; 1: something is slow or changed; 2: not judged\n# TYPE roof_health gauge\n";
     text +=
@@ -286,7 +283,7 @@ std::string health_metrics(const HealthFinding& finding, double seconds)
     text += fmt::format("roof_health_seconds{{node=\"{}\"}} {:.3f}\n", node, seconds);
     text += "# HELP roof_health_ratio a rate to the median of the reference\n# TYPE roof_health_ratio gauge\n";
     for (const HealthRate& rate : finding.rates)
-        text += fmt::format("roof_health_ratio{{node=\"{}\",ceiling=\"{}\"}} {:.4f}\n", node, label(rate.ceiling),
+        text += fmt::format("roof_health_ratio{{node=\"{}\",ceiling=\"{}\"}} {:.4f}\n", node, label_text(rate.ceiling),
                             rate.ratio);
     return text;
 }

@@ -1,17 +1,27 @@
 // One node, measured now, against the digests of its fleet: what a prolog can tell without Python. `roof fleet` tells smaller differences.
 #pragma once
 
-#include "analysis/fleet/fleet_files.hpp"
+#include "analysis/fleet/digest.hpp"
 #include "ert/base/names.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace roof::analysis {
+
+struct Fleet {
+    std::vector<Digest> digests;  ///< ordered by node and time
+};
+
+/// The digest of a file, or the digests in a folder down to six levels, which anybody may have written: only regular
+/// files are read, no link is followed, and a folder that cannot be used is passed over (`roof fleet` names it). Throws
+/// InputError for a place that is neither, for a file that is no digest, and for more than 1,000,000 entries.
+Fleet read_fleet(const std::filesystem::path& place);
 
 /// In rising order: the last counts where several are true. Changed kind: fewer processors or devices than the others have.
 enum class Finding { fine, not_judged, changed_kind, slow };
@@ -46,10 +56,10 @@ struct HealthFinding {
 std::optional<HealthFinding> judge_reference(const std::string& node, const std::vector<std::string>& kinds,
                                              const Fleet& reference);
 
-/// `now`: digests of one node, of its CPU, of its GPUs, in any order. Each is compared with the newest digests of the other nodes of its kind,
-/// by the plan and revision that has most of its ceilings and most nodes. A rate is slow that is 10% below the others' median, beyond its
-/// interval, and the mean of a kind's rates (memory, cache, compute, link, latency) that is 5% below; from five other nodes on also
-/// by five standard deviations of theirs, 1.4826 times the median of the distances from the median.
+/// `now`: digests of one node, of its CPU, of its GPUs, in any order. Each rate is compared with the newest ones of
+/// the other nodes of its kind. It is slow if it is 10% below their median, beyond its interval, and the mean of a
+/// kind's rates (memory, cache, compute, link, latency) if it is 5% below; from five other nodes on also by five
+/// standard deviations of theirs, 1.4826 times the median of the distances from the median.
 ///
 /// A lower bound of `now` counts as the rate: a node that is busy before its job is not what the job needs. Lower bounds of the others
 /// count where fewer than five of them have a rate: they lie too low, so that no node looks slow by that.

@@ -45,7 +45,7 @@ CAMPAIGNS = {
         {"ert/base": (["checksum", "compressed", "csv", "csv_lines", "files", "yaml_text"], ["test_base", "test_method"]),
          "ert/method/results": (["folders", "look_file", "neighbours", "read", "results", "seal"], ["test_method"]),
          "ert/recording": (["fields", "record_files"], ["test_recording"]),
-         "analysis/fleet": (["digest", "fleet_files", "make_digest"], ["test_analysis"]),
+         "analysis/fleet": (["digest", "health", "make_digest"], ["test_analysis"]),
          "analysis/table": (["table"], ["test_analysis"]),
          "workloads/model": (["config", "onnx_fold", "onnx_node", "onnx_tensors", "onnx_values"], ["test_model"])},
         {"test_method": ["damage", "results", "headers_and_runs", "folder_without_rows", "locks", "look_file", "looks", "sustain"],

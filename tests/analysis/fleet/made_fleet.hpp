@@ -1,7 +1,7 @@
 // Made-up fleets: digests of equal nodes whose rates scatter, with intervals of five rounds.
 #pragma once
 
-#include "analysis/fleet/fleet_files.hpp"
+#include "analysis/fleet/health.hpp"
 
 #include <fmt/format.h>
 

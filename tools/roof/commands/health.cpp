@@ -1,6 +1,5 @@
 // `roof health`: measures this node for a few seconds, and tells in one line whether it is like its fleet.
 #include "analysis/fleet/health.hpp"
-#include "analysis/fleet/fleet_files.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -39,15 +38,6 @@ struct HealthOptions {
     bool& prometheus = parser.flag("--prometheus");
     bool& json = parser.flag("--json");
 };
-
-analysis::Fleet reference_of(const std::string& place)
-{
-    if (fs::is_directory(place)) return analysis::read_fleet({place});
-    if (!fs::is_regular_file(place)) throw InputError("--reference: there is no digest and no folder " + place);
-    analysis::Fleet fleet;
-    fleet.digests.push_back(analysis::parse_digest(read_file(place, analysis::largest_digest), place));
-    return fleet;
-}
 
 /// "cpu", "gpu:0", …: those asked for, or all that there are.
 std::vector<std::string> devices_of(const HealthOptions& options, const BenchRegistry& registry)
@@ -114,7 +104,7 @@ struct Measuring {
 int print_prolog(const HealthOptions& options, int seconds, Context& context)
 {
     if (options.prolog != "slurm") throw InputError("--prolog '" + options.prolog + "': slurm is the one there is");
-    if (reference_of(options.reference).digests.empty())
+    if (analysis::read_fleet(options.reference).digests.empty())
         throw InputError("--reference: there is no digest that can be used in " + options.reference);
     devices_of(options, context.registry);
     if (!options.plan.empty()) find_plan(options.plan);
@@ -140,7 +130,7 @@ int check_health(const HealthOptions& options, Context& context)
         seconds, could_not_judge,
         fmt::format("{} is not judged: {} s were over\n", machine_named(options.node, context).node, seconds),
         scratch.path());
-    const analysis::Fleet reference = reference_of(options.reference);
+    const analysis::Fleet reference = analysis::read_fleet(options.reference);
     const std::vector<std::string> devices = devices_of(options, context.registry);
     std::vector<std::string> gpus;
     std::ranges::copy_if(devices, std::back_inserter(gpus), [](const std::string& d) { return d.starts_with("gpu:"); });
