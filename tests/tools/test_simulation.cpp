@@ -59,9 +59,9 @@ TEST_CASE("misses of a part are summed in lines of 64 bytes and compared with it
     CHECK(place_of({4150}, simulated[0]) == "in");
     CHECK(place_of({4250}, simulated[0]) == "above");
     CHECK_THROWS_AS(simulated_parts(parts(), {{2}}), Error);
-    const std::string text = simulation_text(simulated, simulated_cache({32768}), simulated_cache({1 << 20}));
+    const std::string text = simulation_text(simulated, {simulated_cache({32768}), simulated_cache({1 << 20})});
     CHECK_THAT(text, Catch::Contains("3.20 kB") && Catch::Contains("(simulated)") && Catch::Contains("(analytic)"));
-    CHECK(simulation_json(simulated, {}, {})["parts"][0]["simulated_memory_bytes"] == 448);
+    CHECK(simulation_json(simulated, {})["parts"][0]["simulated_memory_bytes"] == 448);
 }
 
 TEST_CASE("the number of sets of a simulated cache is a power of two")

@@ -40,13 +40,8 @@ TEST_CASE("options of the stopping rule replace that of the plan, and are kept i
 {
     OptionParser parser("run");
     const TrainOptions options{parser};
-    options.model = "alexnet";
-    options.batch = "8";
-    options.stopping.warmup = "3";
-    options.stopping.samples = "7";
-    options.stopping.min_time = "2";
-    options.stopping.timeout = "30";
-    options.stopping.max_noise = "0.005";
+    parser.parse({"alexnet", "--batch", "8", "--timeout", "30", "--warmup", "3", "--samples", "7", "--min-time", "2",
+                  "--max-noise", "0.005"});
     for (const Plan& plan : {train_plan(options), parse_plan(train_plan(options).source, "plan.yaml")}) {
         const StoppingOptions& stopping = plan.entries.front().stopping;
         CHECK(stopping.warmup == 3);

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <exception>
 #include <new>
-#include <stdexcept>
 #include <vector>
 
 namespace roof {
@@ -256,11 +255,7 @@ std::string overview(bool is_whole)
 
 std::string help_of(std::string_view command)
 {
-    const std::string path = "tools/roof/help/" + std::string(command) + ".md";
-    for (const EmbeddedText& file : embedded_texts()) {
-        if (file.path == path) return std::string(file.text);
-    }
-    throw std::logic_error("no help for " + std::string(command));
+    return embedded_text(fmt::format("tools/roof/help/{}.md", command));
 }
 
 }  // namespace roof

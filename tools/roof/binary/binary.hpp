@@ -17,10 +17,12 @@ BenchRegistry assemble();
 void add_shared_part(BenchRegistry& registry, const std::string& part, const std::string& object,
                      const std::string& device_kind, const std::string& benches);
 
-// Text files: help, plans and spec sheets. `roof` needs no other files.
+// Text files: help, scripts of shells, plans and spec sheets. `roof` needs no other files.
 
 /// All texts, sorted by path.
 const std::vector<EmbeddedText>& embedded_texts();
+/// The text of this path. Throws std::logic_error if there is none.
+std::string embedded_text(std::string_view path);
 
 // The version of the project and the git revision of this binary, generated at every build.
 

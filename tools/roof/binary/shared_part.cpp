@@ -9,6 +9,9 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <stdexcept>
+
 namespace roof {
 namespace {
 
@@ -56,6 +59,14 @@ void open_part(BenchRegistry& registry, const std::string& part, const std::stri
 }
 
 }  // namespace
+
+std::string embedded_text(std::string_view path)
+{
+    const auto& texts = embedded_texts();
+    const auto found = std::ranges::find(texts, path, &EmbeddedText::path);
+    if (found == texts.end()) throw std::logic_error("there is no text " + std::string(path));
+    return std::string(found->text);
+}
 
 void add_shared_part(BenchRegistry& registry, const std::string& part, const std::string& object,
                      const std::string& device_kind, const std::string& benches)

@@ -1,6 +1,6 @@
 // `roof atlas`: a command of the Python package (tools/python/roof/commands/atlas.py).
 #include "tools/roof/commands/commands.hpp"
-#include "tools/roof/programs/python_package.hpp"
+#include "tools/roof/programs/child_program.hpp"
 
 namespace roof {
 

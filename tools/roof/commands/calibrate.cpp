@@ -26,8 +26,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <iterator>
 
 namespace roof {
 namespace {
@@ -187,18 +187,10 @@ void show_json(const Outcome& outcome, Context& context)
 std::string again(const CalibrateOptions& options)
 {
     if (options.side_by_side) return {};
-    std::vector<std::string> words{"roof", "calibrate", "--continue"};
-    if (options.quick) words.emplace_back("--quick");
-    if (options.device != "cpu") words.insert(words.end(), {"--device", options.device});
-    for (const auto& [name, value] : {std::pair{"--threads", &options.threads},
-                                      {"--ranks", &options.ranks},
-                                      {"--plan", &options.plan},
-                                      {"--without", &options.without},
-                                      {"--node", &options.node},
-                                      {"--out", &options.out}})
-        if (!value->empty()) words.insert(words.end(), {name, *value});
-    std::ranges::copy(given(options.stopping), std::back_inserter(words));
-    return printable(shell_line(words));
+    constexpr std::array others{"--quick", "--device",  "--threads", "--ranks",
+                                "--plan",  "--without", "--node",    "--out"};
+    return printable(shell_line(
+        options.parser.given(StoppingWords::names, options.parser.given(others, {"roof", "calibrate", "--continue"}))));
 }
 
 /// What more time would bring, by the calibration's own samples: the skipped rows, which come first; else undisturbed samples, first for as
@@ -256,10 +248,9 @@ decltype(Job::elsewhere) side_by_side(const std::vector<std::string>& devices, c
 {
     if (!devices.front().starts_with("gpu:") || !options.ranks.empty() || !options.minutes.empty())
         throw InputError("--side-by-side: for GPUs, without --ranks and --minutes");
-    SideBySide what{.devices = devices, .arguments = given(options.stopping)};
-    if (!options.node.empty()) what.arguments.insert(what.arguments.end(), {"--node", options.node});
-    if (!options.plan.empty()) what.arguments.insert(what.arguments.end(), {"--plan", options.plan});
-    if (options.quick) what.arguments.emplace_back("--quick");
+    constexpr std::array others{"--node", "--plan", "--quick"};
+    const SideBySide what{.devices = devices,
+                          .arguments = options.parser.given(StoppingWords::names, options.parser.given(others))};
     return [what](const auto& folder, const auto& rows) { return measure_side_by_side(what, folder, rows); };
 }
 
@@ -271,9 +262,7 @@ int measure_lasting(const CalibrateOptions& options, Context& context)
         throw InputError("--lasting: without --quick, --plan, --ranks, --minutes and --side-by-side");
     const std::vector<std::string> devices = devices_in(devices_named(options.device, context.registry));
     const Machine machine = machine_named(options.node, context);
-    const std::filesystem::path calibration =
-        find_calibration(context.results / machine.name, {}, nullptr, nullptr, &machine);
-    const Results known = calibration.empty() ? Results{} : read_results(calibration);
+    const Results known = calibration_in(context.results / machine.name, context, &machine).value_or(Results{});
     const int threads = options.threads.empty() ? 0 : whole_number("--threads", options.threads, 1, most_threads);
     Plan plan = lasting_plan(fit_ceilings(known.rows, machine), devices, threads);
     apply(options.stopping, plan);
@@ -282,7 +271,7 @@ int measure_lasting(const CalibrateOptions& options, Context& context)
     const Session session = measure_all(job, context, progress(context));
     if (session.interrupted) return session.status();
     const analysis::DataTable table =
-        analysis::sustained_table(open_with_calibration(session.folder, calibration, context));
+        analysis::sustained_table(open_with_calibration(session.folder, known.folder, context));
     if (options.json)
         print_json(context.out, {{"lasting", analysis::to_json(table)}});
     else

@@ -5,6 +5,7 @@
 #include "ert/base/names.hpp"
 #include "ert/base/precision.hpp"
 #include "ert/base/text.hpp"
+#include "tools/roof/binary/binary.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/terminal.hpp"
 #include "tools/roof/reading/study.hpp"
@@ -18,33 +19,9 @@ namespace roof {
 namespace {
 
 struct Shell {
-    std::string_view name;
-    std::string_view script;
+    std::string_view name;  ///< its script is tools/roof/completion/roof.<name>
 };
-constexpr std::array<Shell, 3> shells{{{"bash", R"(# bash completion for roof, written by `roof completion bash`
-_roof()
-{
-    mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" completion words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null | cut -f 1)
-}
-complete -o bashdefault -o default -F _roof roof
-)"},
-                                       {"zsh", R"(#compdef roof
-# zsh completion for roof, written by `roof completion zsh`
-_roof()
-{
-    local -a found=("${(@f)$("$words[1]" completion words -- "${(@)words[2,CURRENT]}" 2> /dev/null)}")
-    if [[ -z $found[1] ]]; then _files; return; fi
-    found=("${(@)found//:/\\:}")
-    found=("${(@)found/$'\t'/:}")
-    _describe word found
-}
-# Runs when zsh loads this file as the function; a file that is sourced registers it.
-if [[ $funcstack[1] == _roof ]]; then _roof "$@"; else compdef _roof roof; fi
-)"},
-                                       {"fish", R"(# fish completion for roof, written by `roof completion fish`
-complete -c roof -n __fish_use_subcommand -f
-complete -c roof -a '(set -l line (commandline -opc) (commandline -ct); roof completion words -- $line[2..-1] 2> /dev/null)'
-)"}}};
+constexpr std::array<Shell, 3> shells{{{"bash"}, {"zsh"}, {"fish"}}};
 
 /// Values that no other table has, with blanks between them.
 struct KnownValues {
@@ -129,7 +106,7 @@ int complete(const std::string& shell, const OptionParser& parser, const Context
     if (shell == "words")
         print_words({dashes == all.end() ? dashes : dashes + 1, all.end()}, context);
     else
-        context.out << row_in(shells, "shell", shell).script;
+        context.out << embedded_text(fmt::format("tools/roof/completion/roof.{}", row_in(shells, "shell", shell).name));
     return 0;
 }
 

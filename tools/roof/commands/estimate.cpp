@@ -13,7 +13,7 @@
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
-#include "tools/roof/programs/python_package.hpp"
+#include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/reading/study.hpp"
 
 #include <fmt/format.h>

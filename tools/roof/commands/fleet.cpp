@@ -2,7 +2,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
-#include "tools/roof/programs/python_package.hpp"
+#include "tools/roof/programs/child_program.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
@@ -86,8 +87,8 @@ struct Measuring {
     void add_gpus(const std::vector<std::string>& gpus, std::vector<analysis::Digest>& made) const
     {
         const std::string plan = options.plan.empty() ? "calibrate/gpu-health" : options.plan;
-        SideBySide what{.devices = gpus, .arguments = {"--plan", plan}};
-        if (!options.node.empty()) what.arguments.insert(what.arguments.end(), {"--node", options.node});
+        constexpr std::array node{"--node"};
+        const SideBySide what{.devices = gpus, .arguments = options.parser.given(node, {"--plan", plan})};
         if (const auto rows = measure_side_by_side(what, scratch, {})) add(scratch, plan, *rows, made);
     }
 
@@ -108,10 +109,10 @@ int print_prolog(const HealthOptions& options, int seconds, Context& context)
         throw InputError("--reference: there is no digest that can be used in " + options.reference);
     devices_of(options, context.registry);
     if (!options.plan.empty()) find_plan(options.plan);
-    std::vector<std::string> words{
-        program_path().string(), "health", "--reference", fs::absolute(options.reference).string(), "--seconds",
-        std::to_string(seconds)};
-    if (!options.device.empty()) words.insert(words.end(), {"--device", options.device});
+    constexpr std::array device{"--device"};
+    std::vector<std::string> words =
+        options.parser.given(device, {program_path().string(), "health", "--reference",
+                                      fs::absolute(options.reference).string(), "--seconds", std::to_string(seconds)});
     if (!options.plan.empty())  // slurmd runs it in another folder
         words.insert(words.end(),
                      {"--plan", fs::exists(options.plan) ? fs::absolute(options.plan).string() : options.plan});

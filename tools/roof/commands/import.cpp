@@ -1,6 +1,6 @@
 // `roof import`: the command of the Python package, behind the words that help and completion know.
 #include "tools/roof/commands/commands.hpp"
-#include "tools/roof/programs/python_package.hpp"
+#include "tools/roof/programs/child_program.hpp"
 
 namespace roof {
 

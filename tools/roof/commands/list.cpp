@@ -116,28 +116,23 @@ struct Listing {
 constexpr Listing kinds[] = {
     {"models", models}, {"benches", benches}, {"plans", plans}, {"devices", devices}, {"counters", counters, true}};
 
-std::string bench_text(const json& bench)
-{
-    std::string text =
-        fmt::format("{} ({}, {}): {}\n", bench["name"].get<std::string>(), bench["device_kind"].get<std::string>(),
-                    bench["role"].get<std::string>(), bench["description"].get<std::string>());
-    for (const json& axis : bench["axes"]) {
-        text += fmt::format("    {:<12} {}: {}; usually {}\n", axis["name"].get<std::string>(),
-                            axis["meaning"].get<std::string>(), axis["allowed"].get<std::string>(),
-                            axis["defaults"].get<std::string>());
-    }
-    return text;
-}
-
 std::string text_of(const json& entry)
 {
+    const auto word = [](const json& of, const char* key) { return of[key].get<std::string>(); };
     if (entry.is_string()) return entry.get<std::string>() + '\n';
-    if (entry.contains("axes")) return bench_text(entry);
+    if (entry.contains("axes")) {
+        std::string text = fmt::format("{} ({}, {}): {}\n", word(entry, "name"), word(entry, "device_kind"),
+                                       word(entry, "role"), word(entry, "description"));
+        for (const json& axis : entry["axes"])
+            text += fmt::format("    {:<12} {}: {}; usually {}\n", word(axis, "name"), word(axis, "meaning"),
+                                word(axis, "allowed"), word(axis, "defaults"));
+        return text;
+    }
     if (entry.contains("chips"))
-        return fmt::format("{} {}: {}\n", entry["name"].get<std::string>(),
+        return fmt::format("{} {}: {}\n", word(entry, "name"),
                            join(entry["compute_capabilities"].get<std::vector<std::string>>(), " "),
-                           entry["description"].get<std::string>());
-    return fmt::format("{:<22} {}\n", entry["name"].get<std::string>(), entry["description"].get<std::string>());
+                           word(entry, "description"));
+    return fmt::format("{:<22} {}\n", word(entry, "name"), word(entry, "description"));
 }
 
 int show(const ListOptions& options, Context& context)

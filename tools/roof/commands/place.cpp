@@ -55,16 +55,8 @@ Results calibration_of(const std::string& on, Context& context)
     const bool is_here = on == "here" && !std::filesystem::is_directory(on);
     const std::filesystem::path place =
         is_here ? context.results / context.registry.machine().name : std::filesystem::path(on);
-    PassedOver over;
-    const std::filesystem::path found =
-        std::filesystem::is_directory(place)
-            ? find_calibration(place, {}, &over, nullptr, is_here ? &context.registry.machine() : nullptr)
-            : "";
-    Results results =
-        found.empty() ? Results{.folder = place, .machine = {}, .plan = {}, .rows = {}} : read_results(found);
-    analysis::note(over, results);
-    report_damage(results, context);
-    if (!found.empty()) return results;
+    const Machine* const machine = is_here ? &context.registry.machine() : nullptr;
+    if (std::optional<Results> found = calibration_in(place, context, machine)) return std::move(*found);
     throw InputError(is_here
                          ? "place: this machine has no calibration yet; `roof calibrate` makes one, or --on names a "
                            "folder with one or a data sheet, such as a100"

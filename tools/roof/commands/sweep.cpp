@@ -17,8 +17,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -146,10 +146,9 @@ PlanTime plan_time(const std::vector<Item>& items, Context& context)
 /// "roof sweep PLAN", with its settings and without --only.
 std::string sweep_line(const SweepOptions& options)
 {
-    std::vector<std::string> words{"roof", "sweep", options.plan};
-    for (const std::string& setting : options.settings) words.insert(words.end(), {"--set", setting});
-    std::ranges::copy(given(options.stopping), std::back_inserter(words));
-    return shell_line(words);
+    constexpr std::array set{"--set"};
+    return shell_line(
+        options.parser.given(StoppingWords::names, options.parser.given(set, {"roof", "sweep", options.plan})));
 }
 
 /// The command that measures this item alone.

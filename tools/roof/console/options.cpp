@@ -111,6 +111,18 @@ std::vector<DeclaredWord> OptionParser::declared() const
     return words;
 }
 
+std::vector<std::string> OptionParser::given(std::span<const char* const> names, std::vector<std::string> words) const
+{
+    for (const char* const name : names) {
+        const CLI::Option* const option = parser_->app.get_option(name);
+        for (const std::string& value : option->results()) {
+            words.emplace_back(name);
+            if (option->get_items_expected_max() > 0) words.push_back(value);
+        }
+    }
+    return words;
+}
+
 void OptionParser::parse(const std::vector<std::string>& arguments)
 {
     arguments_ = arguments;

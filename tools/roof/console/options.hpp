@@ -5,6 +5,7 @@
 #include "ert/method/plan/plan.hpp"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ class OptionParser {
 
     /// What parse() got.
     const std::vector<std::string>& arguments() const { return arguments_; }
+    /// `words`, followed by those of `names` that were given, as a command line has them.
+    std::vector<std::string> given(std::span<const char* const> names, std::vector<std::string> words = {}) const;
 
   private:
     struct Parser;

@@ -1,6 +1,7 @@
 #include "tools/roof/programs/child_program.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/process.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/console/terminal.hpp"
@@ -26,9 +27,12 @@
 namespace roof {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr int not_found = 127;
 constexpr int not_runnable = 126;
 constexpr int signalled = 128;
+constexpr mode_t readable = 0644;
 
 /// Blocks signals while it exists, so that next() can wait for them; the child starts with the previous mask.
 class HeldSignals {
@@ -99,6 +103,21 @@ int run(const std::vector<std::string>& words, const std::map<std::string, std::
     return error == ENOENT ? not_found : not_runnable;
 }
 
+/// The file that Python runs; empty if there is no package.
+fs::path package_beside(const fs::path& program_folder)
+{
+    std::error_code none;
+    if (program_folder.parent_path().filename() == "program") {  // of a wheel
+        const fs::path main = program_folder.parent_path().parent_path() / "__main__.py";
+        if (fs::exists(main, none)) return main;
+    }
+    for (const char* place : {"../python", "../lib/roof/python"}) {
+        const fs::path main = (program_folder / place / "roof/__main__.py").lexically_normal();
+        if (fs::exists(main, none)) return main;
+    }
+    return {};
+}
+
 }  // namespace
 
 int run_child(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
@@ -108,15 +127,15 @@ int run_child(const std::vector<std::string>& words, const std::map<std::string,
 }
 
 int run_again(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
-              std::string& problem, const std::function<void()>& meanwhile)
+              std::string& problem, const std::function<void()>& meanwhile, const fs::path& output,
+              const fs::path& errors)
 {
-    constexpr const char* nothing = "/dev/null";
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
-        posix_spawn_file_actions_addopen(&actions, stream, nothing, O_WRONLY, 0);
+    for (const auto& [stream, file] : {std::pair{STDOUT_FILENO, &output}, {STDERR_FILENO, &errors}})
+        posix_spawn_file_actions_addopen(&actions, stream, file->c_str(), O_WRONLY | O_CREAT | O_TRUNC, readable);
     if (::lseek(STDIN_FILENO, 0, SEEK_SET) != 0)  // no file that can be read again
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, nothing, O_RDONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     const int status = run(words, variables, &actions, problem, meanwhile);
     posix_spawn_file_actions_destroy(&actions);
     return status;
@@ -130,7 +149,6 @@ int run_children(const std::vector<ChildProgram>& programs)
     for (const ChildProgram& program : programs) {
         posix_spawn_file_actions_t actions{};
         posix_spawn_file_actions_init(&actions);
-        constexpr mode_t readable = 0644;
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, program.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
                                          readable);
         posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
@@ -169,12 +187,42 @@ std::string installed(const std::string& program)
 {
     const char* const path = std::getenv("PATH");
     for (const std::string& folder : split(path == nullptr ? "/usr/bin" : path, ':')) {
-        const std::filesystem::path file = std::filesystem::path(folder) / program;
+        const fs::path file = fs::path(folder) / program;
         std::error_code none;
-        if (file.is_absolute() && std::filesystem::is_regular_file(file, none) && ::access(file.c_str(), X_OK) == 0)
-            return file;
+        if (file.is_absolute() && fs::is_regular_file(file, none) && ::access(file.c_str(), X_OK) == 0) return file;
     }
     return {};
+}
+
+int run_in_package(const std::string& command, const std::vector<std::string>& arguments)
+{
+    const fs::path program = program_path();
+    const fs::path package = package_beside(program.parent_path());
+    if (package.empty())
+        throw InputError("roof " + command +
+                         " is a command of the Python package, which does not lie beside this program: `pip install "
+                         "measured-roof` brings both");
+    const char* const named = std::getenv("ROOF_PYTHON");
+    const std::string python = named != nullptr && *named != '\0' ? named : installed("python3");
+    if (python.empty())
+        throw InputError("roof " + command + " needs Python: no python3 was found (apt-get install python3)");
+    std::vector<std::string> words{python, package, command};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::string problem;
+    sigset_t interrupt{};
+    sigset_t before{};
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &interrupt, &before);  // until roof/__main__.py is ready to end by it
+    const int status =
+        run_child(words, {{"ROOF_PROGRAM", program}, {"PYTHONHOME", ""}, {"PYTHONINSPECT", ""}}, problem);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (!problem.empty()) throw InputError(problem);
+    if (status > signalled) {
+        ::signal(status - signalled, SIG_DFL);
+        ::raise(status - signalled);
+    }
+    return status;
 }
 
 }  // namespace roof

@@ -15,10 +15,11 @@ namespace roof {
 int run_child(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
               std::string& problem);
 
-/// The same for a program that ran already: its output is dropped. It reads our standard input again if that is a file, else nothing.
-/// `meanwhile` is called each second.
+/// The same for a program that ran already, or whose output is for us: it goes into two files. The program reads our
+/// standard input again if that is a file, else nothing. `meanwhile` is called each second.
 int run_again(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
-              std::string& problem, const std::function<void()>& meanwhile = {});
+              std::string& problem, const std::function<void()>& meanwhile = {},
+              const std::filesystem::path& output = "/dev/null", const std::filesystem::path& errors = "/dev/null");
 
 /// A program whose standard output and error go into a file.
 struct ChildProgram {
@@ -35,5 +36,15 @@ std::string run_program(const std::vector<std::string>& words);
 
 /// The program of that name in the absolute folders of PATH; empty if there is none. A relative folder may be anybody's.
 std::string installed(const std::string& program);
+
+// The commands that read the files and models of other tools are those of the Python package `roof` (tools/python).
+// The two sides share files alone.
+
+/// Runs `command` of the package with these arguments, on our streams, and returns its exit status; the signal that
+/// ended it, or by which it says so with 128 + n, ends this process, too. The package is found from this
+/// program's own place: around it in a wheel, in ../python of a build, in ../lib/roof/python of an installation. Its
+/// interpreter is the one that ROOF_PYTHON names, else the first python3 in an absolute folder of PATH. Throws
+/// InputError that says how to get what is missing.
+int run_in_package(const std::string& command, const std::vector<std::string>& arguments);
 
 }  // namespace roof

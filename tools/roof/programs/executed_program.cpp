@@ -6,6 +6,7 @@
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/programs/child_program.hpp"
+#include "tools/roof/programs/scratch.hpp"
 
 #include <fmt/format.h>
 
@@ -21,15 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view counts = "counts.", messages = "messages.";
 constexpr std::size_t largest_counts = std::size_t{4} << 30;
-
-std::vector<fs::path> files_in(const fs::path& folder, std::string_view begin)
-{
-    std::vector<fs::path> found;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-        if (entry.path().filename().string().starts_with(begin)) found.push_back(entry.path());
-    std::ranges::sort(found);
-    return found;
-}
 
 /// "0x62 0xF1 0x7C" -> its bytes.
 std::vector<std::uint8_t> bytes_in(std::string_view text)
@@ -133,7 +125,7 @@ std::vector<std::string> under_callgrind(const std::vector<std::string>& words, 
 std::vector<analysis::ExecutedFunction> executed_functions(const fs::path& folder)
 {
     std::vector<analysis::ExecutedFunction> all;
-    for (const fs::path& file : files_in(folder, counts)) {
+    for (const fs::path& file : entries_of(folder, counts)) {
         const std::string text = read_file(file, largest_counts);
         if (text.find("\ntotals: 0\n") != std::string::npos) continue;  // a process that ran nothing of its own
         std::vector<analysis::ExecutedFunction> of_process = analysis::parse_callgrind(text);
@@ -146,7 +138,7 @@ std::vector<analysis::ExecutedFunction> executed_functions(const fs::path& folde
 std::string unknown_instruction(const fs::path& folder)
 {
     constexpr std::string_view before = "unhandled instruction bytes: ";
-    for (const fs::path& file : files_in(folder, messages)) {
+    for (const fs::path& file : entries_of(folder, messages)) {
         const std::string text = read_file(file);
         const std::size_t at = text.find(before);
         if (at == std::string::npos) continue;

@@ -4,6 +4,7 @@
 #include "ert/base/text.hpp"
 #include "ert/recording/record_files.hpp"
 #include "tools/roof/programs/counted_program.hpp"
+#include "tools/roof/programs/scratch.hpp"
 
 #include <fmt/format.h>
 
@@ -55,21 +56,6 @@ Summary read_summary(const fs::path& file)
             summary.values[key] = line.substr(colon + 2);
     }
     return summary;
-}
-
-/// Sorted by process number.
-std::vector<fs::path> processes_in(const fs::path& folder)
-{
-    std::vector<fs::path> found;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-        if (entry.is_directory() && entry.path().filename().string().starts_with("process-"))
-            found.push_back(entry.path());
-    std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
-        const std::string left = a.filename();
-        const std::string right = b.filename();
-        return std::pair(left.size(), left) < std::pair(right.size(), right);
-    });
-    return found;
 }
 
 /// The device with most recorded or counted kernels of the process; nullopt without kernels.
@@ -182,7 +168,8 @@ std::vector<Measurement> gather_recording(const fs::path& folder, const std::str
 {
     std::vector<Measurement> rows;
     std::vector<std::string> reasons;
-    const std::vector<fs::path> processes = processes_in(folder);
+    std::vector<fs::path> processes = entries_of(folder, "process-");
+    std::erase_if(processes, [](const fs::path& entry) { return !fs::is_directory(entry); });
     for (const fs::path& process : processes) {
         if (const std::optional<std::string> device = device_of(process)) {
             Measurement row = row_of_process(process, *device, program);

@@ -2,10 +2,12 @@
 
 #include "ert/base/error.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace roof {
 
@@ -26,6 +28,15 @@ Scratch::~Scratch()
 {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
+}
+
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::string_view begin)
+{
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        if (entry.path().filename().string().starts_with(begin)) found.push_back(entry.path());
+    std::ranges::sort(found, {}, [](const auto& path) { return std::pair(path.native().size(), path); });
+    return found;
 }
 
 }  // namespace roof

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace roof {
 
@@ -21,5 +23,8 @@ class Scratch {
   private:
     std::filesystem::path path_;
 };
+
+/// What lies in a folder under a name that begins so: of two numbers the lesser first.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::string_view begin);
 
 }  // namespace roof

@@ -8,20 +8,19 @@
 #include "ert/base/text.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "tools/roof/console/output.hpp"
-#include "tools/roof/console/terminal.hpp"
 #include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/programs/scratch.hpp"
 #include "tools/roof/programs/simulator.hpp"
 #include "tools/roof/session/explain.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace roof {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr double line = SimulatedCache::line;
 
@@ -90,13 +89,11 @@ int launch(const Item& item, Context& context)
     return 0;
 }
 
-std::vector<std::string> command_of(const TrainOptions& options, const SimulatedCaches& caches,
-                                    const std::filesystem::path& scratch)
+std::vector<std::string> command_of(const TrainOptions& options, const SimulatedCaches& caches, const fs::path& scratch)
 {
-    const std::filesystem::path self = program_path();
+    const fs::path self = program_path();
     // clang-format off
     std::vector<std::string> command{
-        "env", "ONEDNN_MAX_CPU_ISA=AVX2", "OMP_NUM_THREADS=1",
         installed("valgrind"), "--tool=callgrind", "--instr-atstart=no",
         "--callgrind-out-file=" + (scratch / "counts").string(), "--log-file=" + (scratch / "log").string(),
         self.string(), "run", options.model, "--batch", options.batch, "--threads", "1", "--simulate"};
@@ -109,18 +106,16 @@ std::vector<std::string> command_of(const TrainOptions& options, const Simulated
     return command;
 }
 
-std::vector<Dump> read_dumps(const std::filesystem::path& scratch)
+std::vector<Dump> read_dumps(const fs::path& scratch)
 {
     std::vector<Dump> dumps;
-    for (const auto& entry : std::filesystem::directory_iterator(scratch))
-        if (entry.path().filename().string().starts_with("counts."))
-            dumps.push_back(parse_dump(read_file(entry.path())));
+    for (const auto& file : entries_of(scratch, "counts.")) dumps.push_back(parse_dump(read_file(file)));
     return dumps;
 }
 
-std::string last_line(const std::filesystem::path& file)
+std::string last_line(const fs::path& file)
 {
-    if (!std::filesystem::exists(file)) return {};
+    if (!fs::exists(file)) return {};
     const std::string text(trim(read_file(file)));
     return printable(text.substr(text.rfind('\n') + 1));
 }
@@ -176,28 +171,24 @@ std::string_view place_of(Bytes moved, const SimulatedPart& part)
     return moved > (1 + leeway) * part.no_reuse ? "above" : "in";
 }
 
-std::string simulation_text(const std::vector<SimulatedPart>& parts, const SimulatedCache& first,
-                            const SimulatedCache& last)
+std::string simulation_text(const std::vector<SimulatedPart>& parts, const SimulatedCaches& caches)
 {
     analysis::DataTable table = table_of_parts(parts);
     append(table, table_of_parts({sum_of(parts)}));
     return to_text(table) +
            fmt::format(
-               "\nInto L1 and from memory: lines of 64 bytes that simulated caches missed, of {} with {} ways and of "
-               "{} with {} ways, in the second of two steps, with AVX2 on one thread (simulated). Compulsory and "
-               "no reuse: the interval of the analysis (analytic); a twentieth on either side is in it. Below it: the "
-               "caches held operands from the layer before, or a line was fetched once and written back, which "
-               "the analysis counts as two.\n",
-               format_capacity(static_cast<double>(first.bytes)), first.ways,
-               format_capacity(static_cast<double>(last.bytes)), last.ways);
+               "\nInto L1 and from memory: lines of 64 bytes that simulated caches missed, of {}, in the second of two "
+               "steps, with AVX2 on one thread (simulated). Compulsory and no reuse: the interval of the analysis "
+               "(analytic); a twentieth on either side is in it. Below it: the caches held operands from the layer "
+               "before, or a line was fetched once and written back, which the analysis counts as two.\n",
+               caches.text());
 }
 
-nlohmann::json simulation_json(const std::vector<SimulatedPart>& parts, const SimulatedCache& first,
-                               const SimulatedCache& last)
+nlohmann::json simulation_json(const std::vector<SimulatedPart>& parts, const SimulatedCaches& caches)
 {
     return {{"known", "simulated"},
-            {"first_level_bytes", first.bytes},
-            {"last_level_bytes", last.bytes},
+            {"first_level_bytes", caches.first.bytes},
+            {"last_level_bytes", caches.last.bytes},
             {"parts", to_json(table_of_parts(parts))}};
 }
 
@@ -210,22 +201,24 @@ int simulate(const std::vector<Item>& items, const TrainOptions& options, bool j
         throw InputError("--simulate: valgrind is not installed (Debian's package valgrind)");
     const Scratch scratch;
     const SimulatedCaches caches = simulated_caches(context.registry.machine());
-    const std::filesystem::path parts = scratch.path() / "parts.json", errors = scratch.path() / "errors";
+    const fs::path parts = scratch.path() / "parts.json", errors = scratch.path() / "errors";
     context.err << "running two steps under valgrind; this takes about a hundred times as long as without\n";
-    const int status = std::system((shell_line(command_of(options, caches, scratch.path())) + " > " +
-                                    shell_word(parts.string()) + " 2> " + shell_word(errors.string()))
-                                       .c_str());
-    if (WIFSIGNALED(status) || !WIFEXITED(status)) throw Interrupted();
-    if (WEXITSTATUS(status) != 0) {
-        const std::string why = last_line(errors), log = last_line(scratch.path() / "log");
-        throw Error("--simulate: " + (why.empty() ? log : why));
+    std::string why;
+    const int status = run_again(command_of(options, caches, scratch.path()),
+                                 {{"ONEDNN_MAX_CPU_ISA", "AVX2"}, {"OMP_NUM_THREADS", "1"}}, why, {}, parts, errors);
+    constexpr int by_signal = 128;
+    if (status > by_signal) throw Interrupted();
+    if (status != 0) {
+        for (const fs::path& file : {errors, scratch.path() / "log"})
+            if (why.empty()) why = last_line(file);
+        throw Error("--simulate: " + why);
     }
     const std::vector<SimulatedPart> simulated =
         simulated_parts(nlohmann::json::parse(read_file(parts)).at("parts"), read_dumps(scratch.path()));
     if (json)
-        print_json(context.out, simulation_json(simulated, caches.first, caches.last));
+        print_json(context.out, simulation_json(simulated, caches));
     else
-        context.out << simulation_text(simulated, caches.first, caches.last);
+        context.out << simulation_text(simulated, caches);
     return 0;
 }
 

@@ -36,10 +36,8 @@ std::vector<SimulatedPart> simulated_parts(const nlohmann::json& parts, const st
 /// "in", "below" or "above" the interval, widened by 5% at both ends.
 std::string_view place_of(Bytes moved, const SimulatedPart& part);
 
-std::string simulation_text(const std::vector<SimulatedPart>& parts, const SimulatedCache& first,
-                            const SimulatedCache& last);
-nlohmann::json simulation_json(const std::vector<SimulatedPart>& parts, const SimulatedCache& first,
-                               const SimulatedCache& last);
+std::string simulation_text(const std::vector<SimulatedPart>& parts, const SimulatedCaches& caches);
+nlohmann::json simulation_json(const std::vector<SimulatedPart>& parts, const SimulatedCaches& caches);
 
 /// Restarts this program under valgrind with one thread and prints the simulated misses beside the analytic interval.
 /// Under valgrind, runs the launches and prints the parts. Throws InputError for several items or without valgrind.

@@ -23,13 +23,8 @@ constexpr std::string_view folder = "configs/machines/";
 std::vector<Target> measured_in(const fs::path& place, const std::string& name, Context& context,
                                 const Machine* machine = nullptr)
 {
-    PassedOver over;
-    const fs::path calibration = find_calibration(place, {}, &over, nullptr, machine);
-    Results results = calibration.empty() ? Results{.folder = place, .machine = {}, .plan = {}, .rows = {}}
-                                          : read_results(calibration);
-    analysis::note(over, results);
-    report_damage(results, context);
-    return calibration.empty() ? std::vector<Target>{} : analysis::targets_of(results, name);
+    const std::optional<Results> calibration = calibration_in(place, context, machine);
+    return calibration ? analysis::targets_of(*calibration, name) : std::vector<Target>{};
 }
 
 /// Each measured device, followed by its sheet. Links come from the sheet, because they are not measured.

@@ -109,6 +109,19 @@ analysis::Study open_with_calibration(const fs::path& folder, const fs::path& ca
     return study;
 }
 
+std::optional<Results> calibration_in(const fs::path& place, Context& context, const Machine* machine)
+{
+    PassedOver over;
+    std::error_code none;
+    const fs::path found =
+        fs::is_directory(place, none) ? find_calibration(place, {}, &over, nullptr, machine) : fs::path();
+    Results results =
+        found.empty() ? Results{.folder = place, .machine = {}, .plan = {}, .rows = {}} : read_results(found);
+    analysis::note(over, results);
+    report_damage(results, context);
+    return found.empty() ? std::nullopt : std::optional(std::move(results));
+}
+
 void print_calibration_line(const analysis::Study& study, int width, std::ostream& out)
 {
     const std::string line = analysis::calibration_line(study);

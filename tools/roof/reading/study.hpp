@@ -32,6 +32,11 @@ std::vector<Neighbour> runs_below(const std::filesystem::path& folder, std::vect
 analysis::Study open_with_calibration(const std::filesystem::path& folder, const std::filesystem::path& calibration,
                                       Context& context);
 
+/// The newest calibration in `place` or below it, of `machine` unless that is null; nothing without one. Tells
+/// damage, also of those that were passed over.
+std::optional<Results> calibration_in(const std::filesystem::path& place, Context& context,
+                                      const Machine* machine = nullptr);
+
 /// The first line of what a command says: the study's calibration and how good it is. Nothing without one.
 void print_calibration_line(const analysis::Study& study, int width, std::ostream& out);
 

@@ -170,23 +170,11 @@ StoppingOptions with_words(StoppingOptions options, const StoppingWords& words)
     return options;
 }
 
-std::vector<std::string> given(const StoppingWords& words)
-{
-    std::vector<std::string> all;
-    for (const auto& [option, text] : {std::pair{"--warmup", &words.warmup},
-                                       {"--samples", &words.samples},
-                                       {"--min-time", &words.min_time},
-                                       {"--max-noise", &words.max_noise},
-                                       {"--timeout", &words.timeout}})
-        if (!text->empty()) all.insert(all.end(), {option, *text});
-    return all;
-}
-
 void apply(const StoppingWords& words, Plan& plan)
 {
     for (PlanEntry& entry : plan.entries) entry.stopping = with_words(entry.stopping, words);
-    if (!given(words).empty())
-        plan.source += (plan.source.ends_with('\n') ? "# with " : "\n# with ") + join(given(words), " ") + '\n';
+    if (const std::vector<std::string> given = words.parser.given(StoppingWords::names); !given.empty())
+        plan.source += (plan.source.ends_with('\n') ? "# with " : "\n# with ") + join(given, " ") + '\n';
 }
 
 int steps_of(const TrainOptions& options)

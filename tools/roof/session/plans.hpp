@@ -5,6 +5,7 @@
 #include "ert/method/plan/plan.hpp"
 #include "tools/roof/console/options.hpp"
 
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -30,11 +31,11 @@ struct StoppingWords {
     std::string& min_time = parser.value("--min-time");    ///< seconds
     std::string& max_noise = parser.value("--max-noise");  ///< a share
     std::string& timeout = parser.value("--timeout");      ///< seconds
+
+    static constexpr std::array names{"--warmup", "--samples", "--min-time", "--max-noise", "--timeout"};
 };
 /// Throws InputError.
 StoppingOptions with_words(StoppingOptions options, const StoppingWords& words);
-/// Those that were given, as words of a command line.
-std::vector<std::string> given(const StoppingWords& words);
 /// Of each entry, with a comment on it in the plan's text.
 void apply(const StoppingWords& words, Plan& plan);
 
