@@ -12,7 +12,7 @@ import unittest.mock
 import zipfile
 from pathlib import Path
 
-from test_onnx_reading import made, node, numbers, read
+from test_onnx_reading import made, node, numbers, read, weights
 
 from onnx import helper
 
@@ -93,6 +93,8 @@ class Damaged(unittest.TestCase):
                 read(content)
         with self.assertRaisesRegex(InputError, "No such file"):
             network.read("/nowhere/net.onnx")
+        with self.assertRaisesRegex(InputError, r"MatMul at 'at a\?b' of 1x3x8x8 and 1x3x9: "):  # a line break within a name
+            read(made([node("MatMul", ["x", "w"], "a\nb"), node("Relu", ["a\nb"], "y")], [weights("w", 1, 3, 9)]))
 
 
 @unittest.skipUnless(os.environ.get("ROOF_PROGRAM"), "ROOF_PROGRAM names no program")
@@ -124,7 +126,7 @@ class Command(unittest.TestCase):
     def test_what_a_user_can_mend_is_one_sentence(self):
         for words, sentence in ((["--batch", "4"], "give it one: --size N=N"),
                                 (["--batch", "4", "--size", "T=20,N=4,k=2"], "leaves no axis 'k' open"),
-                                (["--batch", "4", "--size", "T"], "not a whole number"),
+                                (["--batch", "4", "--size", "T"], "is not NAME=N"),
                                 (["--batch", "4", "--phase", "decode"], "--phase train or forward"),
                                 (["--batch", "4", "--precision", "fp7"], "unknown precision 'fp7'")):
             done = self.estimate("lstm_time_first.onnx", *words)

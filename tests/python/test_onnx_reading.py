@@ -14,7 +14,6 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from roof.commands.estimate import number
 from roof.errors import InputError
 from roof.onnx_reading import network
 
@@ -108,7 +107,7 @@ class ByHand(unittest.TestCase):
         model = made([node("GroupQueryAttention", ["x", "k", "k", "keys", "values"], "y", "com.microsoft", num_heads=4, kv_num_heads=2),
                       node("MatMul", ["x", "w"], "k")][::-1], [weights("w", 32, 16)], (16, 32), more=caches)
         for past in (0, 4):
-            self.assertEqual(4.0 * 4 * 16 * (16 + past) * 8 + 2 * 16 * 32 * 16, read(model, past=number("--size", str(past))).flops())
+            self.assertEqual(4.0 * 4 * 16 * (16 + past) * 8 + 2 * 16 * 32 * 16, read(model, past=past).flops())
 
     def test_numbers_of_heads_and_weights_are_above_zero(self):
         for name, value in (("K", -(2**63)), ("N", 0), ("K", 2**40)):
