@@ -5,7 +5,7 @@ not counted; it is named."""
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from roof import program
 from roof.importing import Counter, Imported, Row
@@ -135,8 +135,4 @@ def add_processor(imported: Imported, name: str, seconds: float, work: CountedWo
     row.records = [Counter(device="cpu", scope="step", metric=metric, value=amount, unit=unit)
                    for metric, (amount, unit) in metrics.items()]
     imported.rows.append(row)
-    add_once(imported.missing, [before + one for one in work.lacking_bytes() + work.missing])
-
-
-def add_once(sentences: List[str], more: Iterable[str]) -> None:
-    sentences.extend(one for one in dict.fromkeys(more) if one not in sentences)
+    imported.missing += [before + one for one in work.lacking_bytes() + work.missing]

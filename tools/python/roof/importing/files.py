@@ -127,7 +127,9 @@ def import_file(path: Path, row: str = "") -> Imported:
         reader = importlib.import_module(f"roof.importing.{module}")
         if reader.reads(head):
             try:
-                return reader.read(source)  # type: ignore[no-any-return]
+                found: Imported = reader.read(source)
+                found.missing, found.remarks = (list(dict.fromkeys(one)) for one in (found.missing, found.remarks))
+                return found
             except RecursionError:
                 raise InputError(f"{name}: it is nested too deeply") from None
             except MemoryError:

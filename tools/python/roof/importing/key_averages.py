@@ -8,7 +8,6 @@ from typing import Dict, List, Optional, Tuple
 
 from roof.errors import InputError
 from roof.importing import Imported, Layer, Row
-from roof.importing.counted import add_once
 from roof.importing.files import Source
 from roof.importing.quantities import shown
 
@@ -124,7 +123,7 @@ def row_of(table: Table, name: str, imported: Imported) -> Row:
     row.flops = sum(counted) if counted else None
     if not counted:
         reason = "no printed row has any; print all with row_limit=-1" if column else "profile with with_flops=True"
-        add_once(imported.missing, [f"FLOPs: {reason}"])
+        imported.missing.append(f"FLOPs: {reason}")
     return row
 
 

@@ -226,7 +226,6 @@ def read(source: Source) -> Imported:
     for key in keys:
         found.rows.append(Row("cpu", {"model": f"{source.row} process {key}" if len(keys) > 1 else source.row}))
         processor_row(found.rows[-1], trace.operators(key), trace.processes[key].steps(), found)
-    found.missing, found.remarks = list(dict.fromkeys(found.missing)), list(dict.fromkeys(found.remarks))
     return found
 
 
@@ -276,5 +275,4 @@ def add_counted(row: Row, found: Imported) -> None:
         counted.set_work(row, work, found)
         row.known = "counter"
     found.missing = [one for one in found.missing if one != MISSING]
-    counted.add_once(found.missing,
-                     [one for one in work.missing if one.startswith("FLOPs")] + ["bytes: CUPTI counted none"])
+    found.missing += [one for one in work.missing if one.startswith("FLOPs")] + ["bytes: CUPTI counted none"]

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 
 from roof.errors import InputError
 from roof.importing import Counter, Imported, Kernel, Row, quantities
-from roof.importing.counted import CountedWork, Metrics, add_once, count_work, set_work
+from roof.importing.counted import CountedWork, Metrics, count_work, set_work
 from roof.importing.files import Source
 from roof.importing.quantities import shown
 
@@ -158,7 +158,7 @@ def add_row(row: Row, launches: List[Launch], imported: Imported) -> None:
     for launch in launches:
         launch.add_sums()
     works, total = [count_work(launch.metrics) for launch in launches], CountedWork()
-    add_once(imported.missing, (one for work in works for one in work.missing))
+    imported.missing += [one for work in works for one in work.missing]
     for work in works if all(work.flops for work in works) else ():
         for precision, flops in work.flops.items():
             total.add(precision, flops)
@@ -166,8 +166,8 @@ def add_row(row: Row, launches: List[Launch], imported: Imported) -> None:
     total.moved = sum(moved) if len(moved) == len(works) else None
     times = [launch.metrics[TIME] for launch in launches if TIME in launch.metrics]
     row.times = [sum(seconds for seconds, _ in times)] if len(times) == len(launches) else []
-    add_once(imported.missing, ["bytes at DRAM: missing for some launches"] * (0 < len(moved) < len(works))
-             + [f"time: {TIME} is missing for some launches"] * (not row.times))
+    imported.missing += (["bytes at DRAM: missing for some launches"] * (0 < len(moved) < len(works))
+                         + [f"time: {TIME} is missing for some launches"] * (not row.times))
     set_work(row, total, imported)
     for one in launches:
         seconds, unit = one.metrics.get(TIME, (0.0, ""))

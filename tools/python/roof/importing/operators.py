@@ -227,8 +227,7 @@ def set_work(row: Row, steps: List[List[Outermost]], operators: Operators, impor
         where = f" of {row.device}" if row.device != "cpu" else ""
         imported.missing.append(f"{bound}no formula is known for " + ", ".join(
             f"{name} ({100 * time / total:.3g}% of the time{where})" for time, name in named))
-    if work.unread_mask and MASK not in imported.remarks:
-        imported.remarks.append(MASK)
+    imported.remarks += [MASK] * (work.unread_mask > 0)
 
 
 def processor_row(row: Row, operators: Operators, marked: List[Any], imported: Imported) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from roof.errors import InputError
 from roof.importing import Imported, quantities
-from roof.importing.counted import CountedWork, Metrics, add_once, add_processor
+from roof.importing.counted import CountedWork, Metrics, add_processor
 from roof.importing.files import Source
 from roof.importing.quantities import shown
 
@@ -165,7 +165,7 @@ def count_bytes(events: Events, work: CountedWork) -> None:
             return
         missing.append(f"bytes at DRAM: only one {'of two sub-channels or controllers' if known else 'direction'} was "
                        "counted")
-    add_once(work.missing, missing)
+    work.missing += missing
 
 
 def read(source: Source) -> Imported:

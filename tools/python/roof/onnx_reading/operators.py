@@ -145,7 +145,8 @@ def attention_of(operation: str, given: Given, inputs: Sequence[Optional[Value]]
                   for one, of in ((q, heads), (k, kv_heads), (k if len(k.shape) == 5 else v, kv_heads))]
     shapes[1:] = [(*one[:2], one[2] + before, one[3]) for one in shapes[1:]]
     arguments: Given = dict(zip(("query", "key", "value"), (replace(q, shape=shape) for shape in shapes)))
-    if max(shapes[0][2], shapes[1][2]) <= 1 << 20:
+    lengths = shapes[0][2], shapes[1][2]
+    if None not in lengths and max(lengths) <= 1 << 20:
         to_last = operation == "GroupQueryAttention" or given.get("unidirectional")
         arguments.update(custom_mask_type=2 if to_last else 0, is_causal=bool(given.get("is_causal")))
         if given.get("local_window_size", -1) > 0:

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import onnx
 from onnx import helper, numpy_helper, shape_inference
 
-from roof.onnx_reading.operators import DATA_INPUTS, JOINED, LIKE_FIRST, NORMS, REDUCTIONS, einsum_letters
+from roof.onnx_reading.operators import DATA_INPUTS, JOINED, LIKE_FIRST, NORMS, REDUCTIONS, attention_of, einsum_letters
 from roof.onnx_reading.values import INT32, Given, Refused, Shape, Unknown, Value, text
 
 Inputs = Sequence[Optional[Value]]
@@ -103,16 +103,9 @@ def fused_product(given: Given, a: Any, b: Any, *_: Any) -> Shape:
 
 
 def of_queries(given: Given, q: Any, k: Any = None, v: Any = None, *_: Any) -> Shape:
-    """Of attention: [batch][heads][tokens][width], or heads side by side; without keys the queries hold all three."""
-    heads = given.get("num_heads") or given.get("q_num_heads", 1)
-    kv_heads = given.get("kv_num_heads", heads)
-    if len(q.shape) == 4:
-        return (*q.shape[:3], v.shape[3])
-    if k is None:
-        width = q.shape[2] * q.shape[4] if len(q.shape) == 5 else q.shape[2] // (heads + 2 * kv_heads) * heads
-    else:
-        width = q.shape[2] if v is None else heads * (v.shape[3] if len(v.shape) == 4 else v.shape[2] // kv_heads)
-    return (*q.shape[:2], width)
+    """Of attention: [batch][heads][tokens][width], or heads side by side."""
+    batch, heads, tokens, width = attention_of("", given, (q, k, v))[1].shape
+    return (batch, heads, tokens, width) if len(q.shape) == 4 else (batch, tokens, heads * width)
 
 
 def split(given: Given, x: Any, number: int) -> List[Any]:
