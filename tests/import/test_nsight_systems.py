@@ -131,6 +131,10 @@ class Refused(unittest.TestCase):
             self.assertIn(f"a database of {name}", self.refusal(f"CREATE TABLE {table} (start INT); CREATE TABLE StringTable (value TEXT);"))
         self.assertIn("no export of Nsight Systems", self.refusal("CREATE TABLE people (name TEXT);"))
 
+    def test_what_sqlite_says_of_a_damaged_name_is_one_line(self):
+        rename = "PRAGMA writable_schema = ON; UPDATE sqlite_master SET name = 'String' || char(10) || 's' WHERE name = 'StringIds';"
+        self.assertIn("damaged or cut off: malformed database schema (String?s)", self.refusal(SQL + rename))
+
     def test_a_view_in_place_of_a_table_is_refused(self):
         kernels = TABLES.partition("CREATE TABLE CUPTI")[0].replace("StringIds", "Others")
         endless = "CREATE VIEW StringIds AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id, 'a' AS value FROM n;"
