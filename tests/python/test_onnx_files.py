@@ -1,5 +1,6 @@
 """ONNX files of the field, damaged ones, and the command `roof estimate FILE.onnx`."""
 
+import contextlib
 import csv
 import json
 import os
@@ -86,6 +87,14 @@ class Damaged(unittest.TestCase):
         calls.append(helper.make_function("custom", "F30", ["a"], ["c"], [helper.make_node("Relu", ["a"], ["c"])], [helper.make_opsetid("", 17)]))
         with unittest.mock.patch("roof.onnx_reading.walk.MOST_OPERATORS", 500), self.assertRaisesRegex(InputError, "has more than 500 operators"):
             read(made([node("F0", ["x"], "y", "custom")], functions=calls))
+
+    def test_a_name_that_is_no_text_ends_in_no_traceback(self):
+        function = helper.make_function("custom", "F", ["a"], ["result"], [helper.make_node("Relu", ["a"], ["result"])],
+                                        [helper.make_opsetid("", 17)])
+        content = made([node("F", ["x"], "y", "custom")], functions=[function]).SerializeToString()
+        for name in (b"result", b"Relu", b"at y", b"custom"):
+            with contextlib.suppress(InputError):
+                read(content.replace(name, b"\xff" + name[1:]))
 
     def test_other_files_are_refused(self):
         for content in (b"", b"no network", b"\x08\x07"):

@@ -76,7 +76,7 @@ class Walk:
         if self._depth > MOST_DEPTH:
             raise InputError(f"has more than {MOST_DEPTH} graphs within one another, or a function that calls itself")
         told = {one.name: one.type.tensor_type for one in [*getattr(graph, "value_info", ()), *graph.output]
-                if not isinstance(one, str)}
+                if not isinstance(one, (str, bytes))}  # of a function
         for node in needed(graph.node, outputs):
             self._walked += 1
             if self._walked > MOST_OPERATORS:
