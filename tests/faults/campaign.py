@@ -195,7 +195,7 @@ class Campaign:
             for other in files:
                 if other != file:
                     other.unlink()
-            return f"only {file.name} is left", place, False
+            return f"only {file.name} is left", place, file.name == "plan.yaml"  # as of a run that has just begun
         if group == "file":
             name = chance.choice(list(FILES))
             FILES[name](file)

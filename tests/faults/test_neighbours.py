@@ -157,7 +157,7 @@ KINDS = {
     "rows and the machine lost": (lost("measurements.csv", "machine.yaml"), False, "damage"),
     "three files lost": (lost("measurements.csv", "checksums.csv", "machine.yaml"), False, "damage"),
     "rows emptied and checksums lost": (lambda folder: (lost("checksums.csv")(folder), (folder / "measurements.csv").write_text("")), False, "damage"),
-    **{f"only {name} is left": (only(name), False, "page" if name.endswith(".yaml") else "damage")
+    **{f"only {name} is left": (only(name), False, "page" if name == "plan.yaml" else "damage")
        for name in ("measurements.csv", "samples.csv", "checksums.csv", "machine.yaml", "plan.yaml")},
     "only digest.csv is left": (only("digest.csv", "what,name\n"), False, "damage"),
     "only kernels.csv is left": (only("kernels.csv", "id,name,block_checksum:abcdefghij\n"), False, "damage"),

@@ -41,6 +41,20 @@ TEST_CASE("a folder without rows is taken over by another plan or machine, and n
         REQUIRE(results.rows.size() == 1);
         REQUIRE(check_results(place).damage.empty());
     }
+    SECTION("with the plan, which is written first, alone")
+    {
+        for (const char* const name : {"machine.yaml", "checksums.csv"}) std::filesystem::remove(place / name);
+        CHECK(has_no_row(place));
+        CHECK_NOTHROW(RunDirectory(place, plan_text, fake_machine()));
+    }
+    SECTION("machine.yaml without a plan is the rest of lost results")
+    {
+        for (const char* const name : {"plan.yaml", "checksums.csv"}) std::filesystem::remove(place / name);
+        CHECK_FALSE(has_no_row(place));
+        CHECK_THAT(lost_rows(place), Catch::EndsWith("measurements.csv: it is missing"));
+        CHECK_THROWS_WITH(RunDirectory(place, plan_text, fake_machine()), Catch::EndsWith("plan.yaml: it is missing"));
+        CHECK_FALSE(std::filesystem::exists(place / "plan.yaml"));
+    }
     SECTION("with a file beside them, even an unfinished line of a row")
     {
         write_file(place / "samples.csv.cut", "train cpu,0.1");

@@ -4,7 +4,6 @@
 #include "tools/roof/command_line.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/process.hpp"
-#include "tools/roof/openmp_variables.hpp"
 #include "tools/roof/programs/measured_anew.hpp"
 
 #include <unistd.h>

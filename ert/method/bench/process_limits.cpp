@@ -133,7 +133,7 @@ std::string throttling_since(const std::map<std::filesystem::path, GroupPeriods>
 
 std::string variables_set()
 {
-    // Those that decide how many threads there are and where are without effect (tools/roof/openmp_variables.hpp).
+    // Those that decide how many threads there are and where are without effect (tools/roof/openmp_variables.cpp).
     // clang-format off
     constexpr std::array<std::string_view, 15> known{
         "OMP_WAIT_POLICY=", "GOMP_SPINCOUNT=", "KMP_BLOCKTIME=", "KMP_LIBRARY=", "ONEDNN_", "DNNL_", "MALLOC_", "GLIBC_TUNABLES=", "LD_PRELOAD=",

@@ -26,22 +26,19 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The folders in `here` and those beside it, the newest first. What cannot be read is named.
-std::vector<Neighbour> in_and_beside(const fs::path& here, PassedOver* over)
+const std::vector<Neighbour>& in_and_beside(const fs::path& here, PassedOver& over)
 {
+    if (!over.seen.empty()) return over.seen;
     const fs::path parent = here.has_filename() ? here.parent_path() : here.parent_path().parent_path();
-    if (over != nullptr && !over->seen.empty()) return over->seen;
-    std::vector<Neighbour> places = neighbours_in(here);
-    std::ranges::move(neighbours_in(parent), std::back_inserter(places));
-    std::ranges::stable_sort(places, std::greater{}, &Neighbour::time);
-    if (over == nullptr) return places;
-    over->seen = places;
+    over.seen = neighbours_in(here);
+    std::ranges::move(neighbours_in(parent), std::back_inserter(over.seen));
+    std::ranges::stable_sort(over.seen, std::greater{}, &Neighbour::time);
     std::vector<std::string> unread;
-    for (const Neighbour& one : places)
+    for (const Neighbour& one : over.seen)
         if (!one.unread.empty()) unread.push_back(one.unread);
-    if (unread.size() == 1) over->odd.push_back(unread[0] + "; it was passed over");
-    if (unread.size() > 1)
-        over->odd.push_back(fmt::format("{}; it and {} more folders were passed over", unread[0], unread.size() - 1));
-    return places;
+    const std::string more = unread.size() > 1 ? fmt::format("and {} more folders were", unread.size() - 1) : "was";
+    if (!unread.empty()) over.odd.push_back(fmt::format("{}; it {} passed over", unread[0], more));
+    return over.seen;
 }
 
 /// The first sentence on this file of the folder; empty if there is none.
@@ -53,15 +50,12 @@ std::string sentence_on(const fs::path& place, const char* file, const std::vect
 }
 
 /// Adds what is to be said of a folder that was not taken. `damage`: what is wrong with it; `why`: a reason that is no damage. Both may be empty.
-void pass_over(const fs::path& place, const std::string& damage, const std::string& why, PassedOver* over)
+void pass_over(const fs::path& place, const std::string& damage, const std::string& why, PassedOver& over)
 {
-    if (over == nullptr) return;
     if (!damage.empty())
-        over->damage.push_back(damage + fmt::format("; '{}' was passed over", place.filename().string()));
-    else if (is_of_other_format(place))
-        over->remarks.push_back(place.string() + " was passed over: it is of another format");
-    else if (!why.empty())
-        over->remarks.push_back(place.string() + " was passed over: " + why);
+        over.damage.push_back(damage + fmt::format("; '{}' was passed over", place.filename().string()));
+    else if (const bool is_other = is_of_other_format(place); is_other || !why.empty())
+        over.remarks.push_back(place.string() + " was passed over: " + (is_other ? "it is of another format" : why));
 }
 
 /// Whether the entry's rows are repeated for what lasts.
@@ -199,7 +193,7 @@ class Search {
     {
         for (const Seen& one : seen_) {
             if (&one == found_ || one.whose == Whose::unknown) break;
-            pass_over(one.head.place, one.look.damage, one.look.why, &over);
+            pass_over(one.head.place, one.look.damage, one.look.why, over);
         }
         for (const Seen& one : seen_)
             if (!one.head.odd.empty() && one.whose <= Whose::own) over.odd.push_back(one.head.odd);
@@ -260,7 +254,9 @@ class Search {
 fs::path newest_with(const fs::path& here, const char* word, const std::function<bool(const PlanEntry& entry)>& has,
                      const std::function<bool(const fs::path& place)>& serves, PassedOver* over)
 {
-    for (const Neighbour& one : in_and_beside(here, over)) {
+    PassedOver untold;
+    PassedOver& told = over == nullptr ? untold : *over;
+    for (const Neighbour& one : in_and_beside(here, told)) {
         const bool may_have = one.plan.find(word) != std::string::npos || !one.is_plan_whole;
         if (!one.unread.empty() || !one.is_results || !may_have) continue;
         try {
@@ -269,7 +265,7 @@ fs::path newest_with(const fs::path& here, const char* word, const std::function
             if (one.has_rows && serves(one.place)) return one.place;
         } catch (const std::exception&) {  // damaged, or of another format: as below
         }
-        if (over != nullptr) pass_over(one.place, look_at(one.place).damage, "", over);
+        if (over != nullptr) pass_over(one.place, look_at(one.place).damage, "", told);
     }
     return {};
 }
@@ -301,14 +297,6 @@ fs::path newest_of_plan(const fs::path& home, const Machine& machine, const std:
 }
 
 }  // namespace
-
-std::vector<fs::path> newest_first(const fs::path& parent)
-{
-    std::vector<fs::path> folders;
-    for (const Neighbour& one : neighbours_in(parent))
-        if (one.is_results) folders.push_back(one.place);
-    return folders;
-}
 
 fs::path choose_folder(const fs::path& root, const Machine& machine, const std::string& plan_text,
                        const Scheduler& scheduler, const std::set<fs::path>& in_use)
@@ -350,9 +338,11 @@ fs::path find_calibration(const fs::path& folder, std::string node, PassedOver* 
         wanted->host.clear();
     }
     if (own != nullptr ? kind_of(here, own->rows) : look_at(here).kind) return here;
+    PassedOver untold;
+    PassedOver& told = over == nullptr ? untold : *over;
     Search search(wanted ? &*wanted : nullptr, node);
-    fs::path found = search.find(in_and_beside(here, over), here);
-    if (over != nullptr) search.tell(*over);
+    fs::path found = search.find(in_and_beside(here, told), here);
+    search.tell(told);
     return found;
 }
 

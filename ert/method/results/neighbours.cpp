@@ -25,15 +25,6 @@ namespace fs = std::filesystem;
 
 constexpr std::array names{measurements_file, "machine.yaml", "plan.yaml", seal_file, "samples.csv", "layers.csv"};
 
-/// The reason why a file of the folder, or the folder, cannot be read; empty if all can that are there.
-std::string why_unread(const fs::path& place)
-{
-    std::string why = why_not_read(place);
-    for (const char* const name : names)
-        if (why.empty()) why = why_not_read(place / name);
-    return why;
-}
-
 /// Whether the digest is there, or another table of rows with checksums. Digests under other names and looks may lie
 /// anywhere.
 bool has_other_results(const fs::path& place)
@@ -73,17 +64,6 @@ std::string time_of_files(const fs::path& place, bool has_rows)
     return none ? "" : utc_text(std::chrono::system_clock::to_time_t(std::chrono::file_clock::to_sys(written)));
 }
 
-/// The name of a file of a results folder whose letters are in other cases; empty if there is none.
-std::string in_capitals(const fs::path& place)
-{
-    std::error_code none;
-    for (fs::directory_iterator at(place, none), end; at != end; at.increment(none)) {
-        const std::string name = at->path().filename().string();
-        if (std::ranges::find(names, in_lower_case(name)) != names.end() && name != in_lower_case(name)) return name;
-    }
-    return {};
-}
-
 /// When the run of a folder of this name began; empty for a name that roof does not give.
 std::optional<std::time_t> time_in_name(const fs::path& place)
 {
@@ -119,6 +99,27 @@ try {
 } catch (const Error&) {  // the reader of the folder says it
 }
 
+/// Its folder's head.
+void read_head(Neighbour& found)
+{
+    std::string in_capitals;
+    std::error_code none;
+    found.unread = why_not_read(found.place);
+    for (fs::directory_iterator at(found.place, none), end; at != end; at.increment(none)) {
+        const std::string name = at->path().filename().string(), right = in_lower_case(name);
+        if (std::ranges::find(names, right) == names.end()) continue;
+        if (name != right) in_capitals = fmt::format("{}: roof reads {} alone", at->path().string(), right);
+        found.is_results = found.is_results || name == right;
+        if (found.unread.empty() && name == right) found.unread = why_not_read(at->path());
+    }
+    found.is_results = found.unread.empty() && (found.is_results || has_other_results(found.place));
+    if (!found.is_results && found.unread.empty()) found.unread = in_capitals;
+    if (!found.is_results) return;
+    found.has_rows = is_there(found.place / measurements_file);
+    read_time(found);
+    read_plan(found);
+}
+
 }  // namespace
 
 bool Neighbour::has_steps_alone() const
@@ -141,24 +142,6 @@ bool is_there(const fs::path& file)
     return fs::exists(file, none);
 }
 
-Neighbour look_at_head(const fs::path& folder)
-{
-    Neighbour found{folder};
-    found.unread = why_unread(folder);
-    if (!found.unread.empty()) return found;
-    found.has_rows = is_there(folder / measurements_file);
-    found.is_results = std::ranges::any_of(names, [&](const char* name) { return is_there(folder / name); }) ||
-                       has_other_results(folder);
-    if (!found.is_results) {
-        if (const std::string name = in_capitals(folder); !name.empty())
-            found.unread = fmt::format("{}: roof reads {} alone", (folder / name).string(), in_lower_case(name));
-        return found;
-    }
-    read_time(found);
-    read_plan(found);
-    return found;
-}
-
 std::vector<Neighbour> neighbours_in(const fs::path& parent)
 {
     std::vector<Neighbour> found;
@@ -167,7 +150,7 @@ std::vector<Neighbour> neighbours_in(const fs::path& parent)
         const fs::path& place = at->path();
         std::error_code error;
         if (fs::is_directory(place, error)) {
-            found.push_back(look_at_head(place));
+            read_head(found.emplace_back(place));
             continue;
         }
         const bool is_told = error && error != std::errc::no_such_file_or_directory;

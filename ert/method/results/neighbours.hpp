@@ -27,7 +27,4 @@ bool is_there(const std::filesystem::path& file);
 /// The folders in `parent`, the newest first. None if it cannot be read.
 std::vector<Neighbour> neighbours_in(const std::filesystem::path& parent);
 
-/// The head of this folder.
-Neighbour look_at_head(const std::filesystem::path& folder);
-
 }  // namespace roof

@@ -196,6 +196,8 @@ std::string why_no_row_is_appended(const fs::path& folder, const std::string& pl
     if (is_there(plan_file) && read_file(plan_file) != plan_text)
         return folder.string() + " holds the results of another plan (see its plan.yaml); give --out another folder";
     if (!is_there(folder / "machine.yaml")) return {};
+    if (!is_there(plan_file) && !is_there(folder / measurements_file))
+        return fmt::format("the folder is damaged, so nothing is appended: {}: it is missing", plan_file.string());
     const Machine other = read_machine_of(folder);
     if (format_of(folder) != format)
         return folder.string() +
@@ -357,7 +359,8 @@ Machine read_machine_of(const fs::path& folder)
 bool has_no_row(const fs::path& folder)
 {
     const auto is_other = [](const fs::path& file) { return file.filename() != seal_file; };
-    return std::ranges::none_of(csv_files_in(folder), is_other) && !check_seal(folder).has_ended;
+    const bool has_begun_with_plan = is_there(folder / "plan.yaml") || !is_there(folder / "machine.yaml");
+    return has_begun_with_plan && std::ranges::none_of(csv_files_in(folder), is_other) && !check_seal(folder).has_ended;
 }
 
 std::string lost_rows(const fs::path& folder)

@@ -2,7 +2,6 @@
 #include "analysis/study/exports/export.hpp"
 #include "analysis/fleet/digest.hpp"
 #include "ert/base/files.hpp"
-#include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/reading/study.hpp"
@@ -23,11 +22,7 @@ std::string digest_of(const std::string& folder, analysis::Twins twins, Context&
 {
     const Results results = read_results(folder);
     report_damage(results, context);
-    for (const std::string& remark : results.remarks) {
-        if (!remark.starts_with("the run has not ended")) continue;
-        context.status = 1;
-        context.err << "roof: " << printable(folder + ": " + remark) << '\n';
-    }
+    if (!results.odd.empty()) context.status = 1;
     analysis::Digest digest = make_digest(results, twins);
     if (twins == analysis::Twins::each) {  // for the atlas, which names no node
         digest.node = "unknown";

@@ -68,10 +68,10 @@ std::map<std::string, Remembered> remembered_rows(const std::filesystem::path& m
     for (const Item& item : items) wanted.insert(item.id());
     int read = 0;
     std::map<std::string, Remembered> rows;
-    for (const std::filesystem::path& folder : newest_first(machine)) {
-        if (wanted.empty() || ++read > most_read) break;
+    for (const Neighbour& folder : neighbours_in(machine)) {
+        if (wanted.empty() || (folder.has_rows && ++read > most_read)) break;
         try {
-            const std::vector<Measurement> all = read_rows(folder);
+            const std::vector<Measurement> all = read_rows(folder.place);
             for (std::size_t i = 0; i < all.size(); ++i) {
                 const std::optional<double> making = i + 1 < all.size() ? making_of(all[i], all[i + 1]) : std::nullopt;
                 if (all[i].status == Status::ok && wanted.erase(all[i].id()) > 0)

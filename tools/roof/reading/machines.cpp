@@ -91,7 +91,6 @@ std::vector<Target> find_targets(const std::string& word, Context& context)
     const bool here = word == "here";
     const fs::path machine = context.results / (here ? context.registry.machine().name : word);
     for (const fs::path& place : here ? std::vector{machine} : std::vector{fs::path(word), machine}) {
-        if (!fs::is_directory(place)) continue;
         std::vector<Target> measured = measured_in(place, here ? word : place.filename().string(), context,
                                                    here ? &context.registry.machine() : nullptr);
         if (!measured.empty()) return beside_sheets(std::move(measured), sheets);

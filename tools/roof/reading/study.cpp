@@ -48,7 +48,7 @@ std::optional<Results> complete_by_plan(const fs::path& folder, const Results& n
         if (!scheduler.next(results.rows).empty() && results.damage.empty()) return std::nullopt;
         return results;
     } catch (const Error& error) {
-        if (is_of_other_format(folder) || !fs::exists(folder / "measurements.csv")) return std::nullopt;
+        if (is_of_other_format(folder)) return std::nullopt;
         return Results{.folder = folder, .machine = {}, .plan = {}, .rows = {}, .damage = {error.what()}};
     }
 }
@@ -147,9 +147,9 @@ void print_study(const analysis::Study& study, const PrintOptions& options, std:
 std::optional<analysis::Comparison> drift_since_last(const Results& now, const Scheduler& scheduler, Context& context)
 {
     std::error_code none;
-    for (const fs::path& folder : newest_first(context.results / now.machine.name)) {
-        if (fs::equivalent(folder, now.folder, none)) continue;
-        const std::optional<Results> before = complete_by_plan(folder, now, scheduler);
+    for (const Neighbour& one : neighbours_in(context.results / now.machine.name)) {
+        if (!one.has_rows || fs::equivalent(one.place, now.folder, none)) continue;
+        const std::optional<Results> before = complete_by_plan(one.place, now, scheduler);
         if (!before) continue;
         report_damage(*before, context);
         if (scheduler.next(before->rows).empty())
