@@ -165,6 +165,8 @@ KINDS = {
     "only a page and a lock are left": (lambda folder: (only(".lock", "")(folder), (folder / "report.html").touch()), False, None),
     "an older name": (renamed("2025-01-01T000000Z-fake-node-test"), True, "odd"),
     "a later name": (renamed("2031-01-01T000000Z-fake-node-test"), True, "odd"),
+    "a killed recording beside": (lambda folder: lost("measurements.csv", "checksums.csv")(
+        shutil.copytree(folder, folder.with_name(".it.abcdefghij.part"))), True, None),
     "a plain name": (renamed("0"), True, None), "a name with letters": (renamed("old"), True, None),
     "a clock that was ahead": (lambda folder: sealed(folder.with_name(OLDER), "measurements.csv", at("2025-01-01T00:00:00Z")), True, "odd"),
     "the older one has a later name": (lambda folder: folder.with_name(OLDER).rename(folder.with_name("zz")), True, None),

@@ -212,6 +212,15 @@ class Folders(unittest.TestCase):
             self.assertEqual([node.name], nodes_to_retest(judge(read)))
             (node / name).unlink()
 
+    def test_a_hidden_folder_is_not_looked_at(self):
+        with tempfile.TemporaryDirectory() as place:
+            hidden = Path(place, ".n1.abcdefghij.part")
+            hidden.mkdir()
+            (hidden / "machine.yaml").write_text("format: 3\nrun: abcdefghij\nnode: n1\n", encoding="utf-8")
+            self.assertEqual(([], {}), (read_fleet([place]).refused, read_fleet([place]).damaged))
+            hidden.rename(Path(place, "n1"))
+            self.assertEqual(["n1"], list(read_fleet([place]).damaged))
+
     def test_many_folders_are_read_as_few_are(self):
         write(make_fleet(1100, 2), self.root)
         (self.root / "500/digest.csv").write_text("what\n")

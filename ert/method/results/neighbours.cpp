@@ -148,6 +148,7 @@ std::vector<Neighbour> neighbours_in(const fs::path& parent)
     std::error_code none;
     for (fs::directory_iterator at(parent, none), end; at != end; at.increment(none)) {
         const fs::path& place = at->path();
+        if (place.filename().string().starts_with('.')) continue;  // such as a recording that is not whole yet
         std::error_code error;
         if (fs::is_directory(place, error)) {
             read_head(found.emplace_back(place));

@@ -24,7 +24,7 @@ struct Neighbour {
 /// Whether a file is there. False where that cannot be known.
 bool is_there(const std::filesystem::path& file);
 
-/// The folders in `parent`, the newest first. None if it cannot be read.
+/// The folders in `parent` that are not hidden, the newest first. None if it cannot be read.
 std::vector<Neighbour> neighbours_in(const std::filesystem::path& parent);
 
 }  // namespace roof

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
+#include <regex>
 
 namespace roof {
 
@@ -37,15 +37,11 @@ fs::path PlainNames::of_results(const fs::path& results)
 
 std::string PlainNames::without_nodes(std::string text) const
 {
-    const auto is_of_name = [&](std::size_t at) {
-        return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
-    };
-    for (const auto& [node, name] : nodes_)
-        for (std::size_t at = 0; (at = text.find(node, at)) != std::string::npos;) {
-            const bool is_whole = !is_of_name(at + node.size()) && (at == 0 || !is_of_name(at - 1));
-            if (is_whole) text.replace(at, node.size(), name);
-            at += is_whole ? name.size() : node.size();
-        }
+    static const std::regex sign(R"([^\w])");
+    for (const auto& [node, name] : nodes_) {
+        const std::regex whole("(^|[^\\w])" + std::regex_replace(node, sign, "\\$&") + "(?!\\w)");
+        text = std::regex_replace(text, whole, "$1" + name);
+    }
     return text;
 }
 

@@ -125,7 +125,10 @@ class _Search:
                     self.entries += 1
                     if self.entries > MOST_ENTRIES:
                         raise InputError("a fleet has at most 1,000,000 files and folders")
-                    folders.append(entry.path) if entry.is_dir(follow_symlinks=False) else files.add(entry.name)
+                    if not entry.is_dir(follow_symlinks=False):
+                        files.add(entry.name)
+                    elif not entry.name.startswith("."):  # such as a recording that is not whole yet
+                        folders.append(entry.path)
         except OSError as error:
             self.fleet.refused.append((place, f"it cannot be read: {error.strerror}"))
         if "digest.csv" in files:
