@@ -107,7 +107,11 @@ class WrittenFiles(unittest.TestCase):
                                      ("wrapped", convolution(1 << 32), "strides of 4294967296x4294967296"),
                                      ("doubling", doubling(40), "65,536 integers|a tensor cannot be of")):
             (self.place / (name + ".onnx")).write_bytes(content)
-            self.refused(words + "|onnx is not installed", ["estimate", name + ".onnx", "--batch", "1"])
+            if name == "doubling":  # answered by the package onnx, where it is installed
+                done = self.run_roof("estimate", name + ".onnx", "--batch", "1")
+                self.assertRegex(done.stdout + done.stderr, words + "|onnx is not installed|its shapes are unknown")
+            else:
+                self.refused(words + "|onnx is not installed", ["estimate", name + ".onnx", "--batch", "1"])
             self.refused(words, ["run", name + ".onnx", "--batch", "1", "--out", "run"])
 
     def test_a_network_of_a_hundred_thousand_operators(self):
