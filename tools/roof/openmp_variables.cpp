@@ -1,5 +1,5 @@
-// Every number and every place of threads is this program's own: its rows say them. So the variables by which OpenMP's runtimes decide them
-// are taken out before a runtime is initialized: it would bind the first thread before main().
+// Every number and every place of threads is this program's own: its rows say them. So the variables by which OpenMP's
+// runtimes decide them are taken out before a runtime is initialized: it would bind the first thread before main().
 #include "tools/roof/binary/binary.hpp"
 
 #include <array>

@@ -36,8 +36,8 @@ struct Results {
 /// lines and lines that contradict each other are listed, and their rows are `damaged`. An incomplete last line is left out.
 Results read_results(const std::filesystem::path& folder);
 
-/// Whether its run was stopped before the first row, or still measures it: it writes plan.yaml, then machine.yaml and checksums.csv. False
-/// where rows were lost.
+/// Whether its run was stopped before the first row, or still measures it: it writes plan.yaml, then machine.yaml and
+/// checksums.csv. False where rows were lost.
 bool has_no_row(const std::filesystem::path& folder);
 
 /// What is wrong with a folder that has lost measurements.csv: a sentence that begins with a file. Empty if it has that

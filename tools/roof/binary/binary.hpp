@@ -17,8 +17,8 @@ BenchRegistry assemble();
 void add_shared_part(BenchRegistry& registry, const std::string& part, const std::string& object,
                      const std::string& device_kind, const std::string& benches);
 
-/// Puts back the variables that OpenMP's runtime must not see (tools/roof/openmp_variables.cpp), for the programs that this one starts. The
-/// first line of main() calls it.
+/// Puts back the variables that OpenMP's runtime must not see (tools/roof/openmp_variables.cpp), for the programs that
+/// this one starts. The first line of main() calls it.
 void restore_openmp_variables();
 
 // Text files: help, scripts of shells, plans and spec sheets. `roof` needs no other files.
