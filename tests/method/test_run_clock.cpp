@@ -41,7 +41,7 @@ TEST_CASE("a clock is constant where only its readings vary")
     CHECK_FALSE(RunClock({point_at({3, 3, 3}, {1, 1, 0.967, 1, 0.967})}).varies("cpu"));
 }
 
-TEST_CASE("the run's clock is the median of the rounds, with the range of the middle 95% of them")
+TEST_CASE("the run's clock is the median of the rounds, with their range")
 {
     const PointSummary point = point_at({3.9, 4.2, 4.0, 4.1, 4.0}, exact);
     const Estimate<Hertz> clock = RunClock({point}).under(point);
@@ -50,14 +50,14 @@ TEST_CASE("the run's clock is the median of the rounds, with the range of the mi
     CHECK(clock.high.value == Approx(4.2e9));
 }
 
-TEST_CASE("the range of the run's clock contains the mean, which a few rounds at another clock put outside the middle")
+TEST_CASE("one round of fifty at another clock belongs to the range")
 {
     std::vector<double> clocks(50, 4.0);
     clocks.front() = 3.0;
     const PointSummary point = point_at(clocks, exact);
     const Estimate<Hertz> clock = RunClock({point}).under(point);
     CHECK(clock.median.value == Approx(4.0e9));
-    CHECK(clock.low.value == Approx(3.98e9));  // (49 * 4 + 3) / 50
+    CHECK(clock.low.value == Approx(3.0e9));
     CHECK(clock.high.value == Approx(4.0e9));
 }
 

@@ -76,8 +76,8 @@ void set_rate(const PointSummary& point, const std::vector<Round>& samples, cons
     }
     if (sustained.steadiness == Steadiness::changed)
         ceiling.change = change_in(point, samples, sustained, ceiling.unit());
-    ceiling.per_clock_compared = divides && sustained.per_clock.n > 0;
-    ceiling.samples = ceiling.per_clock_compared ? run.credible_samples(point, samples) : samples;
+    ceiling.per_clock_compared = divides;
+    ceiling.samples = divides ? run.credible_samples(point, samples) : samples;
     take_rate(sustained, ceiling);
 }
 

@@ -115,17 +115,25 @@ std::vector<Plateau> plateaus_of(const LevelSweeps& sweeps, const std::vector<Ra
     return plateaus;
 }
 
-/// What a nearer level keeps of a set falls with the size, ever more slowly. So where a set is slower than smaller ones
-/// that agree, the farther level serves a part of it: the first of the largest two that agree, from `flat` on; else
-/// `begin`.
-std::size_t before_decline(const std::vector<RatePoint>& points, std::size_t flat, std::size_t begin)
+/// What a nearer level keeps of a set falls with the size, ever more slowly, and what a farther one serves rises. So
+/// where a set is slower than smaller ones that agree, the farther level serves a part of it: the first of the largest
+/// two that agree, from `first` on; else `begin`.
+std::size_t before_decline(const LevelSweeps& sweeps, const std::vector<RatePoint>& points, std::size_t first,
+                           std::size_t begin)
 {
-    constexpr double agreement = 0.005;
-    for (std::size_t i = begin; i >= flat + 2; --i) {
-        const double rate = points[i - 1].rate;
-        if (points[begin].rate < (1 - agreement) * rate && std::abs(points[i - 2].rate / rate - 1) <= agreement)
+    constexpr double agreement = 0.003;
+    const auto falls = [&](std::size_t from, std::size_t to) {
+        double fall = points[from].rate / points[to].rate - 1;
+        if (sweeps.latencies == nullptr) return fall;
+        const auto near = sweeps.latencies->find(points[from].working_set);
+        const auto far = sweeps.latencies->find(points[to].working_set);
+        if (near != sweeps.latencies->end() && far != sweeps.latencies->end())
+            fall = std::max(fall, near->second->fastest / far->second->fastest - 1);
+        return fall;
+    };
+    for (std::size_t i = begin; i >= first + 2; --i)
+        if (falls(i - 1, begin) > agreement && std::max(falls(i - 2, i - 1), falls(i - 1, i - 2)) <= agreement)
             return i - 2;
-    }
     return begin;
 }
 
@@ -161,7 +169,7 @@ std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::strin
         const std::size_t clear = index_from(std::max({plateau.flat.low, held, clear_of_edge * nearer}));
         std::size_t begin = std::min(index_from(std::max({low, held, nearer / most_from_nearer})), end - 1);
         if (!is_memory && kind_of_device(device) == "cpu")
-            begin = before_decline(points, index_from(std::max(plateau.flat.low, 4 * nearer)), begin);
+            begin = before_decline(sweeps, points, index_from(std::max(plateau.flat.low, 2.5 * nearer)), begin);
         MeasuredLevel& level = levels.emplace_back();
         level.device = device;
         level.threads = threads;

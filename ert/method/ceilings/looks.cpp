@@ -20,8 +20,8 @@ namespace {
 constexpr double reach_in_tolerances = 1.5;
 constexpr double agreeing_share = 0.45;  ///< share from which two times are enough
 
-constexpr double luck_of_rounds = 0.2;      ///< within which three quarters of the rounds lie that differ by themselves
-constexpr double least_half_width = 0.001;  ///< what other sets, loops and readings would add is in no round
+constexpr double luck_of_rounds = 0.2;  ///< within which three quarters of the rounds lie that differ by themselves
+constexpr double of_sets = 0.1;         ///< tolerances to each side: what other sets, loops and readings would add
 
 enum class Lies { in, faster, just_below, disturbed_in, slower, disturbed, unknown };
 
@@ -213,7 +213,9 @@ SeenRate rate_over(std::span<const Look> looks, const Compared& all, double tole
         times.push_back(look.time.value);
         agreeing.push_back(&look);
     }
-    if (times.empty()) return {as_bound(whole), 0, {}};
+    const bool is_per_clock = clock.median.value > 0;
+    // A lower bound needs no clock.
+    if (times.empty()) return {as_bound(is_per_clock ? sustained_rate(rounds, tolerance) : whole), 0, {}};
     SeenRate seen{sustained_rate(kept, tolerance, clock), count_times(times), {}};
     const auto [first, last] = std::ranges::minmax(times);
     seen.over.value = last - first;
@@ -225,8 +227,6 @@ SeenRate rate_over(std::span<const Look> looks, const Compared& all, double tole
         for (const Look* const look : agreeing) alone.push_back(sustained_rate(look->rounds, tolerance, look->clock));
         seen.sustained = *std::ranges::max_element(alone, {}, worth);
     }
-    const bool is_per_clock = clock.median.value > 0;
-    // A lower bound needs no clock.
     if (is_per_clock && seen.sustained.steadiness == Steadiness::at_least)
         seen.sustained = as_bound(sustained_rate(kept, tolerance));
     // Rounds that differ by themselves prove no bound: the truth is the median over fresh processes, and the fastest of
@@ -249,8 +249,8 @@ SeenRate rate_over(std::span<const Look> looks, const Compared& all, double tole
         seen.sustained = as_bound(seen.sustained);
     else {
         Rate& rate = seen.sustained.rate;
-        rate.low = std::min(rate.low, rate.median * (1 - least_half_width));
-        rate.high = std::max(rate.high, rate.median * (1 + least_half_width));
+        rate.low = rate.low - of_sets * tolerance * rate.median;
+        rate.high = rate.high + of_sets * tolerance * rate.median;
     }
     return seen;
 }

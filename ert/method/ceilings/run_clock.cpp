@@ -4,17 +4,11 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <ranges>
 #include <utility>
 
 namespace roof {
 namespace {
-
-double quantile(const std::vector<double>& sorted, double share)
-{
-    return sorted[static_cast<std::size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)))];
-}
 
 std::string similar_work(const Measurement& row)
 {
@@ -139,10 +133,9 @@ Estimate<Hertz> RunClock::under(const PointSummary& point) const
     const auto share = shares_.find(similar_work(point.best));
     if (share == shares_.end()) return {};
     const std::vector<double>& clocks = clocks_.find(point.best.device)->second;
-    const double mean = std::accumulate(clocks.begin(), clocks.end(), 0.0) / static_cast<double>(clocks.size());
     const auto of_work = [&](double clock) { return Hertz{share->second * clock}; };
-    return {of_work(quantile(clocks, 0.5)), of_work(std::min(quantile(clocks, 0.025), mean)),
-            of_work(std::max(quantile(clocks, 0.975), mean)), static_cast<int>(clocks.size()), 0};
+    return {of_work(clocks[clocks.size() / 2]), of_work(clocks.front()), of_work(clocks.back()),
+            static_cast<int>(clocks.size()), 0};
 }
 
 std::vector<Round> RunClock::credible_samples(const PointSummary& point, std::vector<Round> rounds) const

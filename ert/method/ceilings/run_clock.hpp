@@ -17,8 +17,8 @@ class RunClock {
     /// Decides per device from the points of arithmetic and those of the smallest working sets, which the core serves alone.
     explicit RunClock(const std::vector<PointSummary>& points);
 
-    /// The median, and the range of the middle 95% and of the mean, of the clocks of all rounds of the device, as of similar work: where the
-    /// clock was over the whole run, not how well it is known. Similar: same device, role, ISA and threads, since wide instructions and many cores may lower the
+    /// Median and range of the clocks of all rounds of the device, as of similar work: where the clock was over the
+    /// whole run, not how well it is known. Similar: same device, role, ISA and threads, since wide instructions and many cores may lower the
     /// clock; by how much, rounds near in time show where the clock varies. Empty if no clock was read.
     Estimate<Hertz> under(const PointSummary& point) const;
 

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <thread>
@@ -24,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double parts = 1e4;            ///< of the rate, in which samples are written
-constexpr std::size_t most_samples = 5;  ///< of a round; more are thinned
+constexpr std::size_t most_samples = 9;  ///< of a round; more are thinned
 
 struct Line {
     long long time = 0;
@@ -116,10 +117,16 @@ std::string text_of(const Ceiling& ceiling)
         counted = thinned(std::move(counted));
         counted.insert(counted.end(), faster.begin(), faster.end());
         if (counted.empty()) continue;
-        text += fmt::format("{}{:.5g}:", text.empty() ? "" : ";", clocks.empty() ? 0 : spread_of(clocks).median);
-        for (const RateSample& sample : counted)
-            text += fmt::format("{:.0f}{}{}{} ", sample.rate / scale * parts, sample.disturbed ? "d" : "",
+        const double clock = clocks.empty() ? 0 : spread_of(clocks).median;
+        text += fmt::format("{}{:.5g}:", text.empty() ? "" : ";", clock);
+        for (const RateSample& sample : counted) {
+            text += fmt::format("{:.0f}{}{}{}", sample.rate / scale * parts, sample.disturbed ? "d" : "",
                                 sample.left_out ? "x" : "", sample.is_late ? "l" : "");
+            // The sets of a round are measured apart, each at the clock of its moment.
+            if (std::abs(sample.clock - clock) > 0.001 * clock)
+                text += fmt::format("c{:.0f}", sample.clock / clock * parts);
+            text += ' ';
+        }
         text.pop_back();
     }
     return text;
@@ -136,12 +143,16 @@ std::vector<Round> rounds_of(const std::string& text, double scale)
         Round& round = rounds.emplace_back();
         for (const std::string& word : split(std::string_view(part).substr(colon + 1), ' ')) {
             RateSample& sample = round.emplace_back(RateSample{0, clock});
-            const std::size_t digits = std::min(word.find_first_of("dxl"), word.size());
+            const std::size_t digits = std::min(word.find_first_of("dxlc"), word.size());
             read_cell(sample.rate, std::string_view(word).substr(0, digits));
             sample.rate *= scale / parts;
             sample.disturbed = word.find('d') != std::string::npos;
             sample.left_out = word.find('x') != std::string::npos;
             sample.is_late = word.find('l') != std::string::npos;
+            if (const std::size_t at = word.find('c'); at != std::string::npos) {
+                read_cell(sample.clock, std::string_view(word).substr(at + 1));
+                sample.clock *= clock / parts;
+            }
         }
     }
     return rounds;
