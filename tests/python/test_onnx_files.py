@@ -135,7 +135,7 @@ class Command(unittest.TestCase):
     def test_what_a_user_can_mend_is_one_sentence(self):
         for words, sentence in ((["--batch", "4"], "give it one: --size N=N"),
                                 (["--batch", "4", "--size", "T=20,N=4,k=2"], "leaves no axis 'k' open"),
-                                (["--batch", "4", "--size", "T"], "is not NAME=N"),
+                                (["--batch", "4", "--size", "T"], "not a whole number"),
                                 (["--batch", "4", "--phase", "decode"], "--phase train or forward"),
                                 (["--batch", "4", "--precision", "fp7"], "unknown precision 'fp7'")):
             done = self.estimate("lstm_time_first.onnx", *words)
