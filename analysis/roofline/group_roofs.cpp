@@ -75,11 +75,9 @@ std::vector<const Ceiling*> same_of_each(const Ceilings& ceilings, const std::ve
 {
     std::vector<const Ceiling*> found;
     for (const Roofs& roofs : devices) {
-        const auto is_same = [&](const Ceiling& c) {
-            return c.device == roofs.device && c.threads == roofs.threads && c.kind == one.kind &&
-                   c.condition.empty() && c.level == one.level && c.operation == one.operation;
-        };
-        found.push_back(one.kind == Role::bandwidth ? fastest(ceilings, is_same) : roofs.precision(one.precision));
+        found.push_back(one.kind == Role::bandwidth
+                            ? fastest_by(ceilings, roofs.device, roofs.threads, one.level, one.operation)
+                            : roofs.precision(one.precision));
         if (found.back() == nullptr) return {};
     }
     return found;

@@ -141,6 +141,15 @@ const Ceiling* fastest(const Ceilings& ceilings, const std::function<bool(const 
     return best;
 }
 
+const Ceiling* fastest_by(const Ceilings& ceilings, const std::string& device, int threads, std::string_view of,
+                          std::string_view operation, std::string_view isa)
+{
+    return fastest(ceilings, [&](const Ceiling& c) {
+        return c.device == device && c.threads == threads && level_or_precision(c) == of && c.operation == operation &&
+               (isa.empty() || c.isa == isa) && c.condition.empty();
+    });
+}
+
 std::vector<std::string> devices_of(const Ceilings& ceilings)
 {
     Names devices;

@@ -44,6 +44,10 @@ Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads 
 
 /// The highest of the chosen ceilings; null if none is chosen.
 const Ceiling* fastest(const Ceilings& ceilings, const std::function<bool(const Ceiling&)>& is_chosen);
+/// The highest without a condition of a level or precision at this thread count, by this operation and, unless empty,
+/// ISA. Null if there is none.
+const Ceiling* fastest_by(const Ceilings& ceilings, const std::string& device, int threads, std::string_view of,
+                          std::string_view operation, std::string_view isa = "");
 
 /// The devices in order of appearance.
 std::vector<std::string> devices_of(const Ceilings& ceilings);

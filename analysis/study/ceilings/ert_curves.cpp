@@ -56,11 +56,7 @@ Roofs roofs_over(const Ceilings& ceilings, const CurveKey& key)
     const auto& [device, precision, threads] = key;
     Roofs roofs = roofs_of(ceilings, device, threads);
     for (const Ceiling*& roof : roofs.levels) {
-        const Ceiling* const load = fastest(ceilings, [&, &on = device](const Ceiling& c) {
-            return c.kind == Role::bandwidth && c.device == on && c.level == roof->level &&
-                   c.threads == roofs.threads && c.operation == "load" && c.condition.empty();
-        });
-        if (load != nullptr) roof = load;
+        if (const Ceiling* load = fastest_by(ceilings, device, roofs.threads, roof->level, "load")) roof = load;
     }
     std::erase_if(roofs.compute, [&](const Ceiling* roof) { return roof->precision != std::get<1>(key); });
     std::erase_if(roofs.mixes, [&](const Ceiling* roof) { return roof->precision != std::get<1>(key); });

@@ -38,17 +38,6 @@ struct Named {
 };
 using N = const Named&;
 
-/// The fastest ceiling of this operation and, unless empty, ISA. Null if there is none.
-const Ceiling* best_of(const Ceilings& ceilings, const CeilingKey& key, std::string_view operation,
-                       std::string_view isa = "")
-{
-    return fastest(ceilings, [&](const Ceiling& c) {
-        return c.kind == Role::compute && c.condition.empty() && c.device == key.device &&
-               c.precision == key.precision && c.threads == key.threads && c.operation == operation &&
-               (isa.empty() || c.isa == isa);
-    });
-}
-
 Cell rate_cell(const Ceiling* ceiling)
 {
     return ceiling == nullptr ? absent() : number(ceiling->rate.median.value, rate_text(*ceiling));
@@ -81,18 +70,22 @@ DataTable named_ceilings(const Ceilings& ceilings)
     const bool names_device = devices_of(ceilings).size() > 1;
     std::vector<Named> rows;
     for (const CeilingKey& key : keys) {
+        const auto by = [&](std::string_view operation, std::string_view isa = "") {
+            return fastest_by(ceilings, key.device, key.threads, key.precision, operation, isa);
+        };
         const Named named{key,
                           names_device,
                           ceilings.compute(key.device, key.precision, key.threads),
                           ceilings.roof(Role::compute, key.device, key.precision, key.threads),
-                          best_of(ceilings, key, "add"),
-                          best_of(ceilings, key, "mul+add"),
-                          best_of(ceilings, key, "fma", "scalar")};
+                          by("add"),
+                          by("mul+add"),
+                          by("fma", "scalar")};
         if (named.has_names()) rows.push_back(named);
     }
-    DataTable table = table_of(columns, rows);
-    table.title = fmt::format("Named ceilings ({}): the roof, and what remains below it without one thing or another",
-                              name(ceilings.known()));
+    DataTable table = table_of(
+        columns, rows,
+        {.title = fmt::format("Named ceilings ({}): the roof, and what remains below it without one thing or another",
+                              name(ceilings.known()))});
     drop_empty_columns(table);
     return table;
 }

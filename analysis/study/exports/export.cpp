@@ -75,15 +75,6 @@ std::string as_likwid(const Study& study, const std::string& device)
     return table("Memory level", "MByte/s", roofs.levels) + table("Precision", "MFLOP/s", roofs.compute);
 }
 
-/// The loads of a level at `threads`; null if they were not measured.
-const Ceiling* loads_of(const Study& study, const std::string& device, const std::string& level, int threads)
-{
-    return fastest(study.ceilings, [&](const Ceiling& c) {
-        return c.kind == Role::bandwidth && c.device == device && c.level == level && c.threads == threads &&
-               c.operation == "load" && c.condition.empty();
-    });
-}
-
 std::string rate_cell(const Ceiling* ceiling)
 {
     return ceiling == nullptr ? "0" : fmt::format("{:.4f}", ceiling->rate.median.value / giga);
@@ -116,7 +107,10 @@ std::string as_carm(const Study& study, const std::string& device)
                                               "Interleaved", "DRAM Bytes", "FP Inst.",  "GB/s",    "I/Cycle", "GB/s",
                                               "I/Cycle",     "GB/s",       "I/Cycle",   "GB/s",    "I/Cycle", "Gflop/s",
                                               "I/Cycle",     "Gflop/s",    "I/Cycle"});
-    const Ceiling* const memory = loads_of(study, device, "DRAM", roofs.threads);
+    const auto loads_of = [&](const char* level) {
+        return fastest_by(study.ceilings, device, roofs.threads, level, "load");
+    };
+    const Ceiling* const memory = loads_of("DRAM");
     const std::string of_memory = memory == nullptr ? "0" : fmt::format("{:.0f}", memory->working_set.value / 1024);
     bool has_rows = false;
     for (const auto& [precision, name] : {std::pair{"fp64", "dp"}, {"fp32", "sp"}}) {
@@ -126,7 +120,7 @@ std::string as_carm(const Study& study, const std::string& device)
         std::vector<std::string> cells{
             calibration_date(study), peak->isa, name, std::to_string(roofs.threads), "1", "0", "No", of_memory, "fma"};
         for (const char* level : {"L1", "L2", "L3", "DRAM"}) {
-            cells.push_back(rate_cell(loads_of(study, device, level, roofs.threads)));
+            cells.push_back(rate_cell(loads_of(level)));
             cells.emplace_back();  // instructions per cycle: not known
         }
         cells.insert(cells.end(), {rate_cell(peak), "", "0", ""});  // the tool writes 0 beside a rate of multiply-adds

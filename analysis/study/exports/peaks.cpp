@@ -57,15 +57,6 @@ std::string source_of(const Study& study, const Roofs& roofs)
                                  bounds.empty() ? "" : "; lower bounds: " + join(bounds, ", ")));
 }
 
-/// The fastest at the roofs' threads with this precision and operation; null if there is none.
-const Ceiling* roof_of(const Study& study, const Roofs& roofs, std::string_view precision, std::string_view operation)
-{
-    return fastest(study.ceilings, [&](const Ceiling& c) {
-        return c.kind == Role::compute && c.device == roofs.device && c.threads == roofs.threads &&
-               c.precision == precision && c.operation == operation && c.condition.empty();
-    });
-}
-
 json labels_of(const Study& study, const Ceiling& roof)
 {
     const Machine& machine = study.calibration.machine;
@@ -97,7 +88,7 @@ std::string as_tracelens(const Study& study, const std::string& device)
     for (const char* precision : {"fp64", "fp32", "fp16", "bf16", "fp8", "int8"}) {
         if (const Ceiling* roof = roofs.precision(precision))
             peaks[std::string("matrix_") + precision] = roof->rate.median.value / tera;
-        if (const Ceiling* roof = roof_of(study, roofs, precision, "fma"))
+        if (const Ceiling* roof = fastest_by(study.ceilings, device, roofs.threads, precision, "fma"))
             peaks[std::string("vector_") + precision] = roof->rate.median.value / tera;
     }
     json document{{"name", json_text(owner(study, device))},
@@ -124,7 +115,7 @@ std::string as_pytorch(const Study& study, const std::string& device)
             rates += fmt::format("        {}: {},\n", type, format_exact(roof->rate.median.value / tera));
     };
     for (const auto& [precision, type] : types) add(type, roofs.precision(precision));
-    add("torch.float8_e5m2", roof_of(study, roofs, "fp8", "tile_e5m2"));
+    add("torch.float8_e5m2", fastest_by(study.ceilings, device, roofs.threads, "fp8", "tile_e5m2"));
     const auto size = memory_size(study, device);
     return fmt::format(
         "\"\"\"Peaks for torch._inductor.analysis, {}.\n\n"
