@@ -103,13 +103,3 @@ TEST_CASE("a parser declares its options and arguments with their kind")
     CHECK((words[1].name == "--out" && words[1].takes_value && !words[1].is_argument));
     CHECK((words[2].name == "--json" && !words[2].takes_value));
 }
-
-TEST_CASE("what a parser was given is told in our words, arguments last")
-{
-    OptionParser parser("any");
-    parser.repeated("FILE");
-    for (const char* option : {"--device", "--name"}) parser.value(option, "usual");
-    parser.flag("--json");
-    parser.parse({"a", "--device", "cuda:1", "b", "--json"});
-    CHECK(parser.given() == std::vector<std::string>{"--device", "gpu:1", "--json", "a", "b"});
-}
