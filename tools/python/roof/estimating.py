@@ -31,9 +31,7 @@ class Estimated:
 
     def __init__(self, point: Point, counts: Counted, remarks: List[str], on: Sequence[str]) -> None:
         self.point, self.counts, self._on = point, counts, list(on)
-        sums = Work()
-        for work in counts.work.values():
-            sums += work
+        sums = Work.sum(counts.work.values())
         self.parameters: int = sum(counts.parameters.values())
         self.flops: int = round(sums.contraction_flops)
         self.forward_flops: int = round(sum(work.contraction_flops for (phase, *_), work in counts.work.items()

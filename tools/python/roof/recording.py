@@ -205,9 +205,7 @@ def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: 
     if all(known["name"] != device for known in machine["devices"]):
         machine["devices"].append({"name": device, "kind": "gpu", "model": torch.cuda.get_device_name(int(device[4:])),
                                    "levels": []})
-    total, used = Work(), recording.steps
-    for work in recording.work.values():
-        total += work
+    total, used = Work.sum(recording.work.values()), recording.steps
     row: results.Row = {"id": results.identity("pytorch", device, point), "bench": "pytorch", "role": "step",
                         "device": device, **point, "status": "ok", **columns("launch", [step.total() for step in used]),
                         "samples": len(used), "discarded": len(steps) - len(used),

@@ -37,7 +37,14 @@ class Work:
         return self
 
     def __add__(self, other: "Work") -> "Work":
-        return Work().__iadd__(self).__iadd__(other)
+        return Work.sum((self, other))
+
+    @staticmethod
+    def sum(works: Iterable["Work"]) -> "Work":
+        total = Work()
+        for work in works:
+            total += work
+        return total
 
     def times(self, factor: float) -> "Work":
         return Work(**{name: factor * getattr(self, name) for name in AMOUNTS}, uncounted=self.uncounted)

@@ -189,20 +189,14 @@ def steps_of(calls: List[Outermost], steps: List[Any]) -> Iterable[Optional[int]
         yield step if step >= 0 and call.start < steps[step].start + steps[step].duration else None
 
 
-def sum_of(units: Iterable[Unit]) -> Work:
-    total = Work()
-    for unit in units:
-        total += unit.work
-    return total
-
-
 def set_work(row: Row, steps: List[List[Outermost]], operators: Operators, imported: Imported) -> None:
     """The FLOPs of one step: of several, the median's; of what ran on the row's device, where the trace tells it. What
     has no formula and took more than 1% of the time makes them a lower bound."""
     is_linked = any(unit.devices for calls in operators.threads.values() for call in calls for unit in call.units)
     all_units = [[unit for call in calls for unit in call.units if not is_linked or row.device in unit.devices]
                  for calls in steps]
-    by_flops = sorted(((sum_of(units), units) for units in all_units), key=lambda one: one[0].contraction_flops)
+    by_flops = sorted(((Work.sum(unit.work for unit in units), units) for units in all_units),
+                      key=lambda one: one[0].contraction_flops)
     work, units = by_flops[(len(steps) - 1) // 2]
     flops = work.contraction_flops
     row.flops, row.known = flops or None, "analytic"
@@ -262,7 +256,7 @@ def processor_row(row: Row, operators: Operators, marked: List[Any], imported: I
     kinds: Dict[str, str] = {}
     for (layer, phase), in_steps in parts.items():
         units = [[unit for call in its for unit in call.units] for its in in_steps]
-        works = [sum_of(one) for one in units]
+        works = [Work.sum(unit.work for unit in one) for one in units]
         multiplies = [unit for unit in units[-1] if unit.work.contraction_flops > 0]
         own = (multiplies or units[-1])[0].kind if units[-1] else short(in_steps[-1][0].name)
         kind = kinds.setdefault(layer, "optimizer" if phase == "update" else own)
