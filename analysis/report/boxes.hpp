@@ -13,6 +13,10 @@ struct Box {
     double x, y, w, h;
 };
 
+/// Directions from a mark to its name, first choice first: above, below, beside, then between.
+inline constexpr std::array sides{8, 24, 0,  16, 4, 12, 20, 28, 6, 10, 22, 26, 2, 14, 18, 30,
+                                  7, 9,  23, 25, 5, 11, 21, 27, 3, 13, 19, 29, 1, 15, 17, 31};  // 1/32 of a turn
+
 /// A mark as drawn.
 struct Disc {
     const Mark* mark;
@@ -46,6 +50,19 @@ inline double distance(const Disc& disc, const Box& box)
     return std::hypot(disc.at.x - std::clamp(disc.at.x, box.x, box.x + box.w),
                       disc.at.y - std::clamp(disc.at.y, box.y, box.y + box.h)) -
            disc.radius;
+}
+
+/// Those that a leader from this spot passes: it may begin within other marks.
+inline std::vector<Disc> passed_by(std::vector<Disc> discs, Spot at)
+{
+    std::erase_if(discs, [&](const Disc& one) { return std::hypot(one.at.x - at.x, one.at.y - at.y) <= one.radius; });
+    return discs;
+}
+
+/// Adds what a line covers.
+inline void cover(std::vector<Box>& boxes, Spot from, Spot to, double step)
+{
+    for (double share = 0; share < 1; share += step) boxes.push_back(box_on(from, to, share));
 }
 
 /// Whether a mark besides `mark`, which may be null, is at most so far from the box: `at_most`, and this share of its

@@ -17,9 +17,6 @@ namespace {
 constexpr double left = 96, right_margin = 28, bottom_margin = 56;
 constexpr double heading_line = 20, table_line = 17, legend_line = 18, swatch = 11;
 
-/// Directions from a mark to its name, first choice first: above, below, beside, then between.
-constexpr std::array sides{4, 12, 0, 8, 2, 6, 10, 14, 3, 5, 11, 13, 1, 7, 9, 15};  // sixteenths of a turn
-
 class Drawing {
   public:
     Drawing(const Figure& figure, const std::vector<std::string>& heading, Svg& svg)
@@ -57,7 +54,8 @@ class Drawing {
         for (const Rule& rule : figure_.rules) {
             svg_.open("level", rule.title);
             if (!rule.css.empty()) svg_.line({x(rule.x), top}, {x(rule.x), bottom()}, rule.css);
-            if (!rule.text.empty()) svg_.text({x(rule.text_at), top + 14}, rule.text, "name", Anchor::middle);
+            if (!rule.text.empty())
+                svg_.text({std::min(x(rule.text_at), right() - 24), top + 14}, rule.text, "name", Anchor::middle);
             svg_.close();
         }
     }
@@ -72,7 +70,7 @@ class Drawing {
             svg_.polygon({low_a, low_b, high_b, high_a}, "band");
             svg_.line(from, to, "edge");
             svg_.close();
-            for (double step = 0; step < 1; step += 0.004) lines_.push_back(box_on(from, to, step));
+            cover(lines_, from, to, 0.004);
         }
         for (const Ridge& ridge : figure_.ridges()) {
             const Spot at{x(ridge.x), y(ridge.y)};
@@ -80,6 +78,7 @@ class Drawing {
             svg_.open("ridge", ridge.title);
             svg_.shape(Shape::circle, at, 3);
             svg_.close();
+            taken_.push_back({at.x - 4, at.y - 4, 8, 8});
         }
     }
 
@@ -91,6 +90,7 @@ class Drawing {
                 path.push_back({x(figure_.marks[index].x.median), y(figure_.marks[index].y.median)});
             if (path.size() < 2) continue;
             svg_.polyline(path, "curve " + curve.css);
+            for (std::size_t i = 1; i < path.size(); ++i) cover(lines_, path[i - 1], path[i], 0.025);
             if (!curve.css.starts_with("trajectory")) continue;
             svg_.open("mark " + curve.css);  // towards the larger batch
             for (std::size_t i = 1; i < path.size(); ++i) {
@@ -148,14 +148,15 @@ class Drawing {
                            "halo", false);
         for (const RoofLine& roof : figure_.roofs)
             if (!roof.label.empty())
-                name_along(line(roof, roof.rate.median), {roof.label, roof.label.substr(0, roof.label.rfind(": "))},
+                name_along(line(roof, roof.rate.median),
+                           {roof.label, roof.label.substr(0, roof.label.rfind(": ")),
+                            roof.extra || !roof.owner.empty() ? roof.label : roof.name},
                            "name", !roof.slanted);
         for (const Ridge& ridge : figure_.ridges())
             if (const Spot at{x(ridge.x), y(ridge.y)}; !ridge.text.empty() && is_inside(at))
                 name_around({nullptr, at, 3}, ridge.text, false);
-        std::vector<Disc> named;
-        for (const Disc& disc : discs_)
-            if (disc.mark->rank >= 0 && !disc.mark->name.empty()) named.push_back(disc);
+        std::vector<Disc> named = discs_;
+        std::erase_if(named, [](const Disc& disc) { return disc.mark->rank < 0 || disc.mark->name.empty(); });
         std::ranges::stable_sort(named, {}, [](const Disc& disc) { return disc.mark->rank; });
         int layers = 0;
         for (const Disc& disc : named) {
@@ -221,7 +222,9 @@ class Drawing {
         const auto inside = [](double value, double low, double high) { return std::clamp(value, low, high); };
         if (mark.x.low < mark.x.high) {
             const double from = inside(x(mark.x.low), left, right());
-            svg_.line({from, at.y}, {inside(x(mark.x.high), left, right()), at.y}, "interval");
+            const double to = inside(x(mark.x.high), left, right());
+            svg_.line({from, at.y}, {to, at.y}, "interval");
+            cover(lines_, {from, at.y}, {to, at.y}, 0.01);
             svg_.line({from, at.y - 4}, {from, at.y + 4}, "interval");
         }
         if (mark.y.low < mark.y.high)
@@ -292,12 +295,10 @@ class Drawing {
     bool name_around(const Disc& disc, const std::string& text, bool is_whole)
     {
         const double w = 7 * static_cast<double>(text.size()) + 2, h = 14;
-        const Mark* const mark = disc.mark;
-        const Spot at = disc.at;
-        const double radius = disc.radius;
+        const auto& [mark, at, radius] = disc;
         const auto write = [&](const Box& box, double dx, bool is_far) {
-            const Anchor anchor = dx == 1 ? Anchor::start : dx == -1 ? Anchor::end : Anchor::middle;
-            const double begin = dx == 1 ? 1 : dx == -1 ? w - 1 : w / 2;
+            const Anchor anchor = dx > 0.5 ? Anchor::start : dx < -0.5 ? Anchor::end : Anchor::middle;
+            const double begin = dx > 0.5 ? 1 : dx < -0.5 ? w - 1 : w / 2;
             if (mark != nullptr)
                 svg_.open("of", "", fmt::format(" data-of=\"{}\"{}", key_of(*mark), is_far ? " data-leader=\"\"" : ""));
             svg_.text({box.x + begin, box.y + 11}, text, is_whole || mark == nullptr ? "halo" : "halo number", anchor);
@@ -308,11 +309,12 @@ class Drawing {
         if (const Box inside{at.x - w / 2, at.y - h / 2, w, h};
             !is_whole && radius > w / 2 && !meets_any(inside, texts_) && !is_near_another(discs_, inside, mark, 0))
             return write(inside, 0, false);
+        const std::vector<Disc> passed = passed_by(discs_, at);
         for (const bool of_lines : {true, false})
-            for (double away = radius + 2; away < radius + (is_whole ? 160 : 12); away += 11)
+            for (double away = radius + 2; away < radius + (is_whole ? 110 : 12); away += 11)
                 for (const int side : sides) {
-                    const double dx = std::round(100 * std::cos(side * std::numbers::pi / 8)) / 100;
-                    const double dy = -std::round(100 * std::sin(side * std::numbers::pi / 8)) / 100;
+                    const double dx = std::round(100 * std::cos(side * std::numbers::pi / 16)) / 100;
+                    const double dy = -std::round(100 * std::sin(side * std::numbers::pi / 16)) / 100;
                     const Box box{at.x + dx * (away + w / 2) - w / 2, at.y + dy * (away + h / 2) - h / 2, w, h};
                     if (!is_free(box, of_lines)) continue;
                     const bool is_far = away > radius + 12;
@@ -321,14 +323,15 @@ class Drawing {
                     const Spot near{std::clamp(at.x, box.x, box.x + box.w), std::clamp(at.y, box.y, box.y + box.h)};
                     bool crosses = false;
                     std::vector<Box> leader;
-                    for (double share = 0; is_far && !crosses && share <= 1; share += 0.04) {
-                        leader.push_back(box_on(at, near, share));
-                        crosses = meets_any(leader.back(), texts_) ||
-                                  (share > 0.5 && is_near_another(discs_, leader.back(), mark, 2));
+                    for (double share = 0; is_far && !crosses && share <= 1; share += 0.02) {
+                        const Box spot = box_on(at, near, share);
+                        if (distance(disc, spot) > 0) leader.push_back(spot);
+                        crosses = meets_any(spot, texts_) || ((of_lines ? distance(disc, spot) > 4 : share > 0.5) &&
+                                                              is_near_another(passed, spot, mark, 2));
                     }
                     if (crosses) continue;
                     if (is_far) svg_.line(at, near, "leader");
-                    taken_.insert(taken_.end(), leader.begin(), leader.end());
+                    take(leader);
                     return write(box, dx, is_far);
                 }
         return false;
@@ -336,9 +339,8 @@ class Drawing {
 
     const Figure& figure_;
     Svg& svg_;
-    std::vector<Box> taken_;  ///< by marks and texts
-    std::vector<Box> texts_;
-    std::vector<Box> lines_;  ///< by roofs
+    std::vector<Box> taken_, texts_;  ///< by marks and texts, and by texts
+    std::vector<Box> lines_;          ///< by roofs, intervals and curves
     std::vector<Disc> discs_;
     std::map<std::pair<double, double>, int> arrows_;
 };

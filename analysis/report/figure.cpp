@@ -95,6 +95,8 @@ std::vector<Ridge> Figure::ridges() const
             if (!is_main(level) || !is_main(flat) || !level.slanted || flat.slanted || level.owner != flat.owner)
                 continue;
             const double at = flat.rate.median / level.rate.median;
+            if (std::ranges::any_of(all, [&](const Ridge& r) { return r.x == at && r.y == flat.rate.median; }))
+                continue;  // of another precision with the same rate
             const std::string text = plain_number(at, 2) + " FLOP/B";
             all.push_back({at, flat.rate.median,
                            fmt::format("Ridge point of {} and {}: {}", level.name, split(flat.name, ' ').front(), text),
@@ -110,15 +112,17 @@ LegendEntry series_entry(std::size_t index, const std::string& text)
     return {shapes[index / colours % shapes.size()], fmt::format("s{} dot", index % colours), text};
 }
 
+void colour(std::string& look, std::size_t series)
+{
+    if (const std::size_t at = look.rfind("s0"); at != std::string::npos)
+        look.replace(at, 2, fmt::format("s{}", series % 8));
+}
+
 void colour(Figure& figure, std::size_t series)
 {
-    const std::string own = fmt::format("s{}", series % 8);
-    const auto set = [&](std::string& look) {
-        if (const std::size_t at = look.rfind("s0"); at != std::string::npos) look.replace(at, 2, own);
-    };
-    for (Mark& mark : figure.marks) set(mark.look);
-    for (Curve& curve : figure.curves) set(curve.css);
-    for (LegendEntry& entry : figure.legend) set(entry.look);
+    for (Mark& mark : figure.marks) colour(mark.look, series);
+    for (Curve& curve : figure.curves) colour(curve.css, series);
+    for (LegendEntry& entry : figure.legend) colour(entry.look, series);
 }
 
 std::vector<LegendEntry> legend_of(const std::vector<Mark>& marks)

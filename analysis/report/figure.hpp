@@ -140,8 +140,9 @@ LegendEntry series_entry(std::size_t index, const std::string& text);
 /// A line through the marks, which are of series `index`; adds them and the legend.
 void add_series(Figure& figure, std::size_t index, const std::string& name, std::vector<Mark> marks);
 
-/// Gives marks and lines the colour of this series. A series is a model: its number among those of the studies.
+/// Gives marks and lines, or a look, the colour of this series: of a model its number among those of the studies.
 void colour(Figure& figure, std::size_t series);
+void colour(std::string& look, std::size_t series);
 std::size_t number_of_model(std::span<const Study> studies, const Measurement& row);
 
 /// What the marks of a roofline or of its times mean: phases, sizes, steps.
@@ -163,6 +164,9 @@ std::optional<Frame> frame_of(const Ceilings& ceilings);
 /// The roofs alone. `machine`, which may be null, has the guide's figures.
 Figure roofs_figure(const std::string& title, const Roofs& roofs, const Frame& frame, const Machine* machine = nullptr);
 
+/// Whose roofs a picture shows, and their date: "amd-epyc-family26-2cpu, cpu, 2 threads; roofs measured 2026-11-22 06:34 UTC".
+std::string machine_line(const Study& study, const std::string& device, int threads = 0);
+
 /// The lines of lasting roofs in a figure of bursts, and the other way round, where the two differ by 3%.
 void add_other_roofs(Figure& figure, const Study& study, const Roofs& roofs);
 /// The roof of a step's farthest level for its own reads and writes. nullopt if unknown, or if it is drawn already.
@@ -177,9 +181,6 @@ std::map<const Placement*, int> numbers_of(std::span<const Placement* const> pla
 
 /// Time, share of the step, rate, intensity, roof, share of attainable, headroom: the texts of the table of points.
 std::vector<std::string> cells_of(const Placement& p, Seconds step);
-
-/// The step of a row at every measured batch: what is the same but for it.
-std::vector<const Placement*> batches_of(const Study& study, const Measurement& row);
 
 /// Arrows from the points of the study's baseline, if it has one, to the marks.
 void add_baseline(Figure& figure, const Study& study);

@@ -248,6 +248,7 @@ json figures_json(const Study& study, const Roofs& roofs, const std::vector<cons
 json study_data(const Study& study, const std::map<std::string, std::string>& names)
 {
     json object{{"name", json_text(study.results.folder.filename().string())},
+                {"sentence", json_text(steps_sentence(study, measured_steps(study.results.rows)))},
                 {"calibrated", json_text(fmt::format("{} {}", name(study.ceilings.known()), calibration_date(study)))},
                 {"rows", json::array()},
                 {"roofs", json::array()},

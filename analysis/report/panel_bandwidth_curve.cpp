@@ -109,9 +109,10 @@ Content bandwidth_curve_panel(const Study& study, const std::string& key)
     Content content;
     for (const std::string& device : devices) {
         const Series series = series_of(points, device);
-        if (!series.empty())
-            content.emplace_back(Picture{
-                device, draw(figure_of(series, study.ceilings, device), fmt::format("{}-{}", key, content.size()))});
+        if (series.empty()) continue;
+        Figure figure = figure_of(series, study.ceilings, device);
+        figure.heading = {figure.title, machine_line(study, device)};
+        content.emplace_back(Picture{"", draw(figure, fmt::format("{}-{}", key, content.size()))});
     }
     return content;
 }

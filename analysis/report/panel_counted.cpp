@@ -58,7 +58,8 @@ std::optional<Picture> picture(const Study& study, const std::vector<CountedKern
         if (kernel.device == device && kernel.rate().value > 0 && !kernel.levels.empty() && drawn++ < most_points)
             add_kernel(figure, kernel, kernels.front().seconds.value);
     if (drawn == 0) return std::nullopt;
-    return Picture{device, draw(figure, key)};
+    figure.heading = {figure.title, machine_line(study, device)};
+    return Picture{"", draw(figure, key)};
 }
 
 }  // namespace

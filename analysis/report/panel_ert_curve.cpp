@@ -34,13 +34,15 @@ std::vector<Mark> marks_of(double bytes, const std::vector<Dot>& dots, const Roo
     return marks;
 }
 
-Picture picture(const CurveKey& key, const Curves& curves, const Ceilings& ceilings, const std::string& clip)
+Picture picture(const CurveKey& key, const Curves& curves, const Study& study, const std::string& clip)
 {
     const auto& [device, precision, threads] = key;
-    const std::string title = fmt::format("{} on {}", precision, device_text(device, threads));
+    const Ceilings& ceilings = study.ceilings;
     const Roofs roofs = roofs_over(ceilings, key);
-    Figure figure =
-        roofs_figure("Rate against arithmetic intensity, " + title, roofs, frame_of(ceilings).value_or(whole_frame));
+    Figure figure = roofs_figure(
+        fmt::format("Rate against arithmetic intensity, {} on {}", precision, device_text(device, threads)), roofs,
+        frame_of(ceilings).value_or(whole_frame));
+    figure.heading = {figure.title, machine_line(study, device, threads)};
     figure.height = 516;
     figure.x.label = "arithmetic intensity (FLOP/B)";
     for (const auto& [bytes, dots] : curves) {
@@ -48,7 +50,7 @@ Picture picture(const CurveKey& key, const Curves& curves, const Ceilings& ceili
         const std::string name = roofs.levels.empty() ? "" : " (" + roofs.levels[level]->level + ")";
         add_series(figure, level, format_capacity(bytes) + name, marks_of(bytes, dots, roofs, level));
     }
-    return {title, draw(figure, clip)};
+    return {"", draw(figure, clip)};
 }
 
 }  // namespace
@@ -57,7 +59,7 @@ Content ert_curve_panel(const Study& study, const std::string& key)
 {
     Content content;
     for (const auto& [what, curves] : curves_of(study))
-        content.emplace_back(picture(what, curves, study.ceilings, fmt::format("{}-{}", key, content.size())));
+        content.emplace_back(picture(what, curves, study, fmt::format("{}-{}", key, content.size())));
     return content;
 }
 

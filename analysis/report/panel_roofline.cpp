@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <tuple>
 
 namespace roof::analysis {
 
@@ -48,20 +48,17 @@ void add_link(Figure& figure, const Placement& step)
                             .title = explain(step)});
 }
 
-/// What a picture needs that stands alone: the answer, two sentences, the machine and the date of its
-/// roofs.
-std::vector<std::string> heading_of(const Study& study, const Measurement& row)
+/// What a picture needs that stands alone: the answer, two sentences, and the machine.
+std::vector<std::string> heading_of(const Study& study, const Measurement& row, std::string answer)
 {
-    std::string answer = answer_sentence(study, row);
     if (const std::size_t end = answer.find(". "); end != std::string::npos) answer[end + 1] = '\n';
-    return {answer, fmt::format("{}; roofs {} {}", owner_of(study.results.machine, row.device),
-                                name(study.ceilings.known()), calibration_date(study))};
+    return {answer, machine_line(study, row.device, threads_of(row))};
 }
 
 /// The steps, then the layers with the largest headroom, with their numbers.
 std::vector<std::vector<std::string>> rows_of_points(const std::vector<Mark>& marks)
 {
-    constexpr std::size_t most_steps = 6, most_layers = 10;
+    constexpr std::size_t most_steps = 24, most_layers = 10;
     std::vector<const Mark*> steps, layers;
     std::map<std::string, Seconds> times;  // by row
     for (const Mark& mark : marks) {
@@ -91,41 +88,67 @@ Roofs of_precision(Roofs roofs, const std::string& precision)
     return roofs;
 }
 
-std::optional<Picture> picture(const Study& study, const Measurement& row, const Frame& frame, const std::string& key)
+/// Of these steps, under the roofs of the last, and of parts of it. Of several models each has a colour.
+Picture picture(const Study& study, const std::vector<const Measurement*>& rows,
+                const std::vector<const Placement*>& parts, const std::string& title, const Frame& frame,
+                const std::string& key)
 {
+    const Measurement& last = *rows.back();
     const Roofs roofs =
-        of_precision(roofs_of(ceilings_over(study, row), row.device, threads_of(row)), precision_of(row));
+        of_precision(roofs_of(ceilings_over(study, last), last.device, threads_of(last)), precision_of(last));
+    Figure figure = roofs_figure("Roofline of " + title, roofs, frame, &study.calibration.machine);
+    add_other_roofs(figure, study, roofs);
+    std::vector<const Placement*> all;
+    for (const Measurement* row : rows)
+        if (const Placement* const step = step_placement(study.placements, *row)) all.push_back(step);
+    all.insert(all.end(), parts.begin(), parts.end());
+    add_placements(figure, all);
+    add_baseline(figure, study);
+    std::map<std::size_t, std::string> models;
+    for (Mark& mark : figure.marks) {
+        const Measurement& row = *std::ranges::find(study.results.rows, mark.of->row, &Measurement::id);
+        const std::size_t model = number_of_model({&study, 1}, row);
+        models[model] = model_of(row);
+        mark.title = explain(*mark.of) + remarks_on(*mark.of);
+        if (mark.of->scope == Scope::step) mark.name = step_name(row, rows);
+        colour(mark.look, model);
+        if (parts.empty()) mark.shape = series_entry(model, "").shape;  // the colours are eight
+    }
+    for (Curve& curve : figure.curves) curve.css = "trajectory " + figure.marks[curve.marks.front()].look.substr(5);
+    figure.legend = legend_of(figure.marks);
+    const bool is_one = models.size() == 1;
+    for (LegendEntry& entry : figure.legend) colour(entry.look, is_one ? models.begin()->first : 6);
+    for (const auto& [model, name] : models)
+        if (!is_one) figure.legend.push_back(series_entry(model, name));
+    figure.heading = heading_of(study, last, is_one ? answer_sentence(study, last) : steps_sentence(study, rows));
+    figure.table = rows_of_points(figure.marks);
+    if (is_one) {
+        if (auto own = own_roof(*step_placement(study.placements, last), roofs))
+            figure.roofs.push_back(std::move(*own));
+        add_link(figure, *step_placement(study.placements, last));
+    }
+    return {title, draw(figure, key)};
+}
+
+/// The step with its longest phases and layers, and the same step at other batches.
+Picture step_picture(const Study& study, const Measurement& row, const Frame& frame, const std::string& key)
+{
     const std::string id = row.id();
-    const std::vector<const Placement*> steps = batches_of(study, row);
+    std::vector<const Measurement*> rows = measured_steps(study.results.rows);
+    std::erase_if(rows, [&](const Measurement* one) {
+        return one == &row || id_without(one->id(), "batch") != id_without(id, "batch");
+    });
+    rows.push_back(&row);
     std::vector<const Placement*> parts;
-    const Placement* const whole = step_placement(study.placements, row);
     for (const Placement& p : study.placements)
         if (p.row == id && p.scope != Scope::step) parts.push_back(&p);
-    if (whole == nullptr || whole->levels.empty()) return std::nullopt;
     std::ranges::stable_sort(parts, std::greater{}, [](const Placement* p) { return p->seconds.median; });
     std::string title = step_title(row, study.results.rows);
     if (parts.size() > most_points) {
         title += fmt::format(" (the longest {} of {} points)", most_points, parts.size());
         parts.resize(most_points);
     }
-    Figure figure = roofs_figure("Roofline of " + title, roofs, frame, &study.calibration.machine);
-    add_other_roofs(figure, study, roofs);
-    std::vector<const Placement*> all = steps;
-    all.insert(all.end(), parts.begin(), parts.end());
-    add_placements(figure, all);
-    add_baseline(figure, study);
-    for (Mark& mark : figure.marks) {
-        mark.title = explain(*mark.of) + remarks_on(*mark.of);
-        const auto step = std::ranges::find(study.results.rows, mark.of->row, &Measurement::id);
-        if (mark.of->scope == Scope::step) mark.name = step_name(*step, std::array{&*step});
-    }
-    if (auto own = own_roof(*whole, roofs)) figure.roofs.push_back(std::move(*own));
-    add_link(figure, *whole);
-    figure.heading = heading_of(study, row);
-    figure.legend = legend_of(figure.marks);
-    figure.table = rows_of_points(figure.marks);
-    colour(figure, number_of_model({&study, 1}, row));
-    return Picture{title, draw(figure, key)};
+    return picture(study, rows, parts, title, frame, key);
 }
 
 /// For a folder without training steps: the roofs of each device.
@@ -150,11 +173,23 @@ Content roofline_panel(const Study& study, const std::string& key)
     if (!frame) return {paragraph("No roofline can be drawn: it needs a bandwidth and a compute ceiling.")};
     if (step_rows(study.results.rows).empty()) return roofs_alone(study, *frame, key);
     Content content;
+    const auto has_place = [&](const Measurement* row) {
+        const Placement* const step = step_placement(study.placements, *row);
+        return step != nullptr && !step->levels.empty();
+    };
+    std::map<std::tuple<std::string, int, std::string>, std::vector<const Measurement*>> together;
+    for (const Measurement* row : measured_steps(study.results.rows))
+        if (has_place(row)) together[{row->device, threads_of(*row), precision_of(*row)}].push_back(row);
+    for (const auto& [where, rows] : together)
+        if (model_of(*rows.front()) != model_of(*rows.back())) {
+            const auto& [device, threads, precision] = where;
+            const std::string title = fmt::format("all steps in {} on {}", precision, device_text(device, threads));
+            content.emplace_back(
+                picture(study, rows, {}, title, *frame, fmt::format("{}-{}", key, content.size() + 1)));
+        }
     for (const Measurement* row : largest_batches(study.results.rows))
-        if (study.without_layers.contains(row->id()))
-            continue;
-        else if (auto drawn = picture(study, *row, *frame, fmt::format("{}-{}", key, content.size() + 1)))
-            content.emplace_back(std::move(*drawn));
+        if (has_place(row) && !study.without_layers.contains(row->id()))
+            content.emplace_back(step_picture(study, *row, *frame, fmt::format("{}-{}", key, content.size() + 1)));
     return content;
 }
 

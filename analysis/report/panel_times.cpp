@@ -24,11 +24,11 @@ Figure time_figure(const std::string& title, std::span<const Placement* const> l
     }
     if (times.empty()) times.add(1);
     const double low = power_below(10, times.low) / 10;  // work without FLOPs stands at this edge
-    const Extent frame{low, std::max(10 * low, power_above(10, times.high))};
+    const Extent frame{low, std::max(10 * low, power_above(10, 1.3 * times.high))};
     const auto decades = decade_ticks(frame.low, frame.high, [](double seconds) { return tick_text(seconds, "s"); });
     figure.x = {"seconds the farthest memory level allows", frame, decades};
     figure.y = {"seconds the compute roof allows", frame, decades};
-    figure.roofs.push_back({"balance", "", "Both roofs allow the same time.", true, {1, 1, 1}, 0, true, true});
+    figure.roofs.push_back({"balance", "compute above, memory below", "Both alike.", true, {1, 1, 1}, 0, true, true});
     const std::map<const Placement*, int> numbers = numbers_of(layers);
     for (const Placement* const layer : layers) {
         const Placement& p = *layer;
@@ -65,6 +65,7 @@ Content time_roofline_panel(const Study& study, const std::string& key)
             layers.resize(most_points);
         }
         Figure figure = time_figure(title, layers, {{row->id(), row->seconds.median}});
+        figure.heading = {figure.title, machine_line(study, row->device, threads_of(*row))};
         figure.legend = legend_of(figure.marks);
         colour(figure, number_of_model({&study, 1}, *row));
         content.emplace_back(Picture{title, draw(figure, fmt::format("{}-{}", key, content.size()))});

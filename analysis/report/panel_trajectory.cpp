@@ -92,8 +92,15 @@ std::vector<Figure> trajectory_figures(std::span<const Study> studies)
 Content trajectories(std::span<const Study> studies, const std::string& key)
 {
     Content content{"<div class=\"pair\">"};
-    for (const Figure& figure : trajectory_figures(studies))
+    std::set<std::string> machines;
+    for (const Study& study : studies)
+        for (const Measurement* row : measured_steps(study.results.rows))
+            machines.insert(machine_line(study, row->device, threads_of(*row)));
+    for (Figure& figure : trajectory_figures(studies)) {
+        figure.heading = {figure.title};
+        figure.heading.insert(figure.heading.end(), machines.begin(), machines.end());
         content.emplace_back(Picture{"", draw(figure, fmt::format("{}-{}", key, content.size()))});
+    }
     content.emplace_back("</div>\n");
     return content.size() > 2 ? content : Content{};
 }

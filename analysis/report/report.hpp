@@ -127,7 +127,7 @@ nlohmann::json trace_of(const Study& study, const Measurement& row);
 
 // The page's script, and its data as one JSON block in SI units, with points as columns.
 
-/// {"studies": [{"name", "calibrated": the date,
+/// {"studies": [{"name", "sentence" of all steps, "calibrated": the date,
 ///   "roofs": [{"device", "owner", "threads", "levels": [roof], "compute": [roof]}] of each device and thread count,
 ///   "figures": [{"roofline": {"x", "y", "roofs"}, "time": the same, "series": [[number of a point]]}] of each "roofs",
 ///   "rows": [{"id", "title", "model", "batch", "precision", "data", "threads", "seconds", "sentence", "roofs"}],

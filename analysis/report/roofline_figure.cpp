@@ -3,6 +3,7 @@
 
 #include "analysis/study/ceilings/ceiling_tables.hpp"
 #include "analysis/study/compared/compare.hpp"
+#include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
@@ -123,6 +124,12 @@ Figure roofs_figure(const std::string& title, const Roofs& roofs, const Frame& f
     return figure;
 }
 
+std::string machine_line(const Study& study, const std::string& device, int threads)
+{
+    return fmt::format("{}, {}; roofs {} {}", owner_of(study.results.machine, device), device_text(device, threads),
+                       name(study.ceilings.known()), calibration_date(study));
+}
+
 void add_other_roofs(Figure& figure, const Study& study, const Roofs& roofs)
 {
     constexpr double shown = 1.03;
@@ -215,15 +222,6 @@ std::vector<std::string> cells_of(const Placement& p, Seconds step)
             has_roofs ? bottleneck_text(p) : "no roof",
             has_roofs ? share_text(p) : "-",
             has_roofs ? format_duration(p.headroom().value) : "-"};
-}
-
-std::vector<const Placement*> batches_of(const Study& study, const Measurement& row)
-{
-    const std::string series = id_without(row.id(), "batch");
-    std::vector<const Placement*> steps;
-    for (const Placement& p : study.placements)
-        if (p.scope == Scope::step && id_without(p.row, "batch") == series) steps.push_back(&p);
-    return steps;
 }
 
 std::size_t number_of_model(std::span<const Study> studies, const Measurement& row)

@@ -25,7 +25,6 @@ class Svg {
 
     void line(Spot from, Spot to, std::string_view css_class);
     /// Draws an open line without fill.
-    /// Draws an open line without fill.
     void polyline(const std::vector<Spot>& spots, std::string_view css_class);
     void polygon(const std::vector<Spot>& spots, std::string_view css_class);
     /// `turn` in degrees, clockwise, about the anchor.

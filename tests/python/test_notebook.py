@@ -55,7 +55,7 @@ class Notebook(unittest.TestCase):
             if html:
                 pictures.append(self.check(html))
                 self.assertRegex(html, "<p>[a-z0-9]+, batch [0-9]+, fp32 on cpu: ")
-        self.assertEqual(pictures[0], 3)  # one for each network, at its largest batch
+        self.assertEqual(pictures[0], 4)  # all steps, and one for each network at its largest batch
 
     def test_a_figure_is_an_image_without_what_a_pointer_shows(self):
         image = inline(PICTURE)

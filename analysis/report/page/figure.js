@@ -98,6 +98,7 @@ class Drawing {
         ridgesOf(this.figure.roofs).map((ridge) => ({...ridge, at: [this.x.at(ridge.x), this.y.at(ridge.y)]})).filter(({
           at: [x, y]
         }) => x > left && x < right && y > top && y < bottom);
+    this.taken.push(...this.ridges.map(({at: [x, y]}) => ({x: x - 4, y: y - 4, w: 8, h: 8})));
     const ring = ({at, title}) => svg("g", {class: "ridge"}, svg("title", {}, title), shapeOf(0, 3, at));
     return [...roofs, ...this.ridges.map(ring)];
   }
@@ -110,6 +111,7 @@ class Drawing {
   curves() {
     return this.figure.curves.filter(({marks}) => marks.length > 1).flatMap(({css, marks}) => {
       const spots = marks.map((mark) => this.placeOf(mark));
+      this.lines.push(...spots.slice(1).flatMap((to, i) => dots(spots[i], to, 41)));
       const path =
           svg("path", {class: `curve ${css}`, d: spots.map(([x, y], i) => `${i ? "L" : "M"}${x} ${y}`).join("")});
       if (!css.startsWith("trajectory")) return [path];
@@ -181,6 +183,7 @@ class Drawing {
     if (x[1] < x[2]) {
       const [from, to] = [x[1], x[2]].map((value) => clamp(this.x.at(value), left, right) - at[0]);
       parts.push(line([from, 0], [to, 0], "interval"), line([from, -4], [from, 4], "interval"));
+      this.lines.push(...dots([at[0] + from, at[1]], [at[0] + to, at[1]], 101));
     }
     if (y[1] < y[2]) {
       const [from, to] = [y[1], y[2]].map((value) => clamp(this.y.at(value), top, bottom) - at[1]);
@@ -232,10 +235,11 @@ class Drawing {
   }
 
   nameRoof(roof) {
-    const along = this.lineAt(roof, roof.rate[0]), short = nameOf(roof);
+    const along = this.lineAt(roof, roof.rate[0]);
+    const isMain = !roof.extra && roof.label.startsWith(roof.name.split(" ")[0]);
+    const texts = [roof.label, nameOf(roof), ...(isMain ? [roof.name] : [])].slice(this.isNarrow ? 1 : 0);
     if (!roof.label || !(apart(...along) > 40)) return [];
-    return this.nameAlong(
-        along, this.isNarrow ? [short] : [roof.label, short], `name ${roof.colour ?? ""}`, !roof.slanted);
+    return this.nameAlong(along, texts, `name ${roof.colour ?? ""}`, !roof.slanted);
   }
 
   nameUnknown({name, y}) {
@@ -256,8 +260,9 @@ class Drawing {
   nameAround({key, at, radius}, words, isWhole) {
     const w = (isWhole ? 7.7 : 7) * words.length + 2, h = 14, [x, y] = at;
     const others = [...this.discs.values()].filter((other) => other.key !== key);
+    const passed = others.filter((other) => apart(at, other.at) > other.radius);
     const write = (box, dx, ...leader) => {
-      const [anchor, begin] = dx === 1 ? ["", 1] : dx === -1 ? [" end", w - 1] : [" middle", w / 2];
+      const [anchor, begin] = dx > 0.5 ? ["", 1] : dx < -0.5 ? [" end", w - 1] : [" middle", w / 2];
       const name = text([box.x + begin, box.y + 11], words, `halo${isWhole ? " bold" : ""}${anchor}`);
       if (key) Object.assign(name.dataset, {of: key, ...(leader.length ? {leader: ""} : {})});
       return this.take([box], ...leader, name);
@@ -267,7 +272,7 @@ class Drawing {
         this.texts.some((other) => meet(other, within)) || others.some((other) => distanceOf(other, within) <= 0);
     if (!isWhole && radius > w / 2 && !isCovered()) return write(within, 0);
     for (const ofLines of isWhole ? [true, false] : [true])
-      for (let away = radius + 2; away < radius + (isWhole ? 160 : 12); away += 11)
+      for (let away = radius + 2; away < radius + (isWhole ? 110 : 12); away += 11)
         for (const [dx, dy] of sides) {
           const box = {x: x + dx * (away + w / 2) - w / 2, y: y + dy * (away + h / 2) - h / 2, w, h};
           if (!this.isFree(box, ofLines)) continue;
@@ -276,11 +281,13 @@ class Drawing {
             if (others.some((other) => distanceOf(other, box) <= own + 0.2 * (radius + other.radius))) continue;
             return write(box, dx);
           }
-          const near = [clamp(x, box.x, box.x + w), clamp(y, box.y, box.y + h)], leader = dots(at, near, 25);
+          const near = [clamp(x, box.x, box.x + w), clamp(y, box.y, box.y + h)], leader = dots(at, near, 48);
           const crosses = (spot, i) => this.texts.some((other) => meet(spot, other)) ||
-              (i > 12 && others.some((other) => distanceOf(other, spot) < 2));
+              ((ofLines ? distanceOf({at, radius}, spot) > 4 : i > 24) &&
+                  passed.some((other) => distanceOf(other, spot) < 2));
           if (leader.some(crosses)) continue;
           this.taken.push(...leader);
+          this.texts.push(...leader.filter((spot) => distanceOf({at, radius}, spot) > 0));
           return write(box, dx, line(at, near, "leader"));
         }
     return [];

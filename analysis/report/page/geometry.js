@@ -63,17 +63,19 @@ export const distanceOf = ({at: [x, y], radius}, {x: left, y: top, w, h}) =>
 /// Where the levels' roofs meet the flat ones of the same device, as Figure::ridges() in figure.cpp.
 export function ridgesOf(roofs) {
   const groups = [...new Set(roofs.map(({among}) => among ?? roofs))];
-  return groups.flatMap((among) => {
-    const [flat, slanted] =
-        [false, true].map((kind) => among.filter((roof) => roof.slanted === kind && !roof.extra && roof.label));
-    const farthest = Math.min(...slanted.map(({rate}) => rate[0]));
-    return flat.flatMap(({name, rate: [y]}) => slanted.map(({name: level, rate: [rate]}) => ({
-      x: y / rate,
-      y,
-      title: `Ridge point of ${level} and ${name.split(" ")[0]}: ${plain(y / rate, 2)} FLOP/B`,
-      words: rate === farthest ? `${plain(y / rate, 2)} FLOP/B` : ""
-    })));
-  });
+  return groups
+      .flatMap((among) => {
+        const [flat, slanted] =
+            [false, true].map((kind) => among.filter((roof) => roof.slanted === kind && !roof.extra && roof.label));
+        const farthest = Math.min(...slanted.map(({rate}) => rate[0]));
+        return flat.flatMap(({name, rate: [y]}) => slanted.map(({name: level, rate: [rate]}) => ({
+          x: y / rate,
+          y,
+          title: `Ridge point of ${level} and ${name.split(" ")[0]}: ${plain(y / rate, 2)} FLOP/B`,
+          words: rate === farthest ? `${plain(y / rate, 2)} FLOP/B` : ""
+        })));
+      })
+      .filter(({x, y}, i, all) => all.findIndex((one) => one.x === x && one.y === y) === i);  // of precisions alike
 }
 
 export const lineHeight = 18;
@@ -83,9 +85,12 @@ export const dots = ([x, y], [toX, toY], count) => Array.from({length: count},
     (_, i) => ({x: x + (toX - x) * i / (count - 1) - 1, y: y + (toY - y) * i / (count - 1) - 1, w: 2, h: 2}));
 
 /// Directions from a mark to its name, first choice first: above, below, beside, then between.
-export const sides = [4, 12, 0, 8, 2, 6, 10, 14, 3, 5, 11, 13, 1, 7, 9,
-  15].map((part) => part * Math.PI /
-             8).map((angle) => [Math.cos(angle), -Math.sin(angle)].map((part) => Math.round(100 * part) / 100));
+export const sides =
+    [
+      8, 24, 0, 16, 4, 12, 20, 28, 6, 10, 22, 26, 2, 14, 18, 30, 7, 9, 23, 25, 5, 11, 21, 27, 3, 13, 19, 29, 1, 15, 17,
+      31
+    ].map((part) => part * Math.PI / 16)
+        .map((angle) => [Math.cos(angle), -Math.sin(angle)].map((part) => Math.round(100 * part) / 100));
 
 /// Where the entries of a legend begin, from left to right in lines of this width.
 export function spotsOf(legend, width) {

@@ -238,8 +238,10 @@ export class Page {
     const {x, y} = this.runs[0].figure;
     const legend = this.legendOf(marks, ({run, model}) => (several && one ? run.name : model),
         this.byLevel() && runs[0] ? runs[0].roofs.levels.map(({name}) => name) : []);
-    const roofsOf = ({roofs: {owner}, short, parts}) => `${owner}, ${short}; roofs ${parts[0].study.calibrated}`;
-    const heading = distinct([...this.sentenceOf(runs).split(/(?<=\.) (?=[A-Z])/), ...runs.map(roofsOf)]);
+    const roofsOf = ({run: {roofs: {owner}, where, short, parts}, roofs: own}) =>
+        `${owner}, ${several ? short : where || short}; roofs ${parts[0].study.calibrated}` +
+        (several ? `, ${own.map(({label}) => label.slice(short.length + 2)).join("; ")}` : "");
+    const heading = distinct([...this.sentenceOf(runs).split(/(?<=\.) /), ...groups.map(roofsOf)]);
     const paper = {heading, table: this.tableOnPaper(marks)};
     this.chart.draw({x, y, marks, roofs, legend, paper, curves: groups.flatMap(({curves}) => curves)}, this.view);
     return new Set(marks.map(({key}) => key));
@@ -250,9 +252,10 @@ export class Page {
     const named = marks.filter(({rank, name, x, level}) => rank >= 0 && name && x[0] > 0 && level === marks[0].level);
     const isStep = ({key}) => this.points.get(key).scope === "step";
     const steps = named.filter(isStep), layers = named.filter((one) => !isStep(one)).sort((a, b) => a.rank - b.rank);
-    const rows = [...steps.slice(0, 10), ...layers.slice(0, 10)].map(({key, name}) => {
+    const rows = [...steps.slice(0, 24), ...layers.slice(0, 10)].map(({key, name}) => {
       const {number = "", cells, row} = this.points.get(key);
-      return [number, name + (this.hasSeveral() ? ` (${row.run.short})` : ""), ...cells];
+      const words = name + (this.hasSeveral() ? ` (${row.run.short})` : "");
+      return [number, words.length > 48 ? `${words.slice(0, 24)}\u2026${words.slice(-23)}` : words, ...cells];
     });
     return [["", "", ...columns], ...rows];
   }
@@ -296,28 +299,20 @@ export class Page {
       history.replaceState(null, "", hash);
   }
 
-  stepsOf(runs) {
-    return [...this.points.values()].filter(({scope, row}) => scope === "step" && runs.includes(row.run));
-  }
-
   /// The chosen step; of several the one with the most images per second.
   stepOf(runs) {
     const rate = ({row}) => (row.step_images || 1) / row.seconds.median;
-    return this.stepsOf(runs)
-        .filter(({row}) => stepKey(row) === this.choices.step)
+    return [...this.points.values()]
+        .filter(({scope, row}) => scope === "step" && runs.includes(row.run) && stepKey(row) === this.choices.step)
         .sort((a, b) => rate(b) - rate(a))[0];
   }
 
   sentenceOf(runs) {
-    if (this.choices.step === allSteps) {
-      const reached = ({attainable, seconds}) => attainable / seconds.median;
-      const known = this.stepsOf(runs).filter(({attainable}) => attainable > 0).sort((a, b) => reached(b) - reached(a));
-      const told = ({label, cells}) => `${label} (${cells[5]})`;
-      return `All steps.${
-          known.length ? ` Nearest to its roofs: ${told(known[0])}; farthest: ${told(known.at(-1))}.` : ""}`;
-    }
+    const told = ({machine}, sentence) => sentence && (machine ? `${machine}: ` : "") + sentence;
     const row = this.stepOf(runs)?.row;
-    return row ? `${row.run.machine ? `${row.run.machine}: ` : ""}${row.sentence}` : "";
+    return this.choices.step !== allSteps ?
+        row ? told(row.run, row.sentence) : "" :
+        distinct(runs.flatMap((run) => run.parts.map(({study}) => told(run, study.sentence)))).join(" ");
   }
 
   /// The explanation and the sentence follow the choice: a point that is no longer drawn is replaced by the step.

@@ -285,4 +285,42 @@ std::string answer_sentence(const Study& study, const Measurement& row)
     return text + update_bytes(study, row, step_times(study.placements, row)) + bound_over_batches(study, row);
 }
 
+std::string steps_sentence(const Study& study, std::span<const Measurement* const> rows)
+{
+    if (rows.empty()) return {};
+    std::vector<std::string> models, precisions, places;
+    std::vector<std::pair<std::string, int>> bounds;
+    std::vector<std::pair<const Placement*, const Measurement*>> reached;
+    const auto add = [](std::vector<std::string>& list, const std::string& text) {
+        if (std::ranges::find(list, text) == list.end()) list.push_back(text);
+    };
+    for (const Measurement* row : rows) {
+        add(models, model_of(*row));
+        add(precisions, precision_of(*row));
+        add(places, where_text(*row, study.results.rows));
+        const std::string headline = answer_of(study, *row).headline;
+        const std::string bound = headline.substr(0, headline.find_first_of(":("));
+        auto known = std::ranges::find(bounds, trim(bound), &std::pair<std::string, int>::first);
+        if (known == bounds.end()) known = bounds.insert(known, {std::string(trim(bound)), 0});
+        ++known->second;
+        if (const Placement* const step = step_placement(study.placements, *row);
+            step != nullptr && step->attainable.value > 0)
+            reached.emplace_back(step, row);
+    }
+    std::ranges::stable_sort(bounds, std::greater{}, &std::pair<std::string, int>::second);
+    std::vector<std::string> counts;
+    for (const auto& [bound, count] : bounds)
+        if (!bound.empty()) counts.push_back(fmt::format("{} {}", count, bound));
+    std::string text =
+        fmt::format("{} of {} in {}{}{}{}.", how_many(rows.size(), "step"), join(models, ", "), join(precisions, ", "),
+                    places.size() == 1 ? " on " + places.front() : "", counts.empty() ? "" : ": ", join(counts, ", "));
+    if (reached.size() < 2) return text;
+    const auto [low, high] = std::ranges::minmax_element(
+        reached, {}, [](const auto& one) { return one.first->attainable / one.first->seconds.median; });
+    const auto told = [&](const auto& one) {
+        return fmt::format("{} ({})", step_name(*one.second, rows), share_text(*one.first));
+    };
+    return text + fmt::format(" Nearest to its roofs: {}; farthest: {}.", told(*high), told(*low));
+}
+
 }  // namespace roof::analysis

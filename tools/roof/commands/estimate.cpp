@@ -177,6 +177,8 @@ void write_drawn(const EstimateOptions& options, const std::vector<analysis::Tar
 {
     if (!options.csv.empty()) write_chosen_file(options.csv, analysis::to_csv(analysis::estimates_table(estimates)));
     if (options.out.empty()) return;
+    if (options.out.ends_with(".png") || options.out.ends_with(".pdf"))
+        throw InputError("estimate: --out writes FILE.html or FILE.svg; rsvg-convert makes PNG and PDF of an SVG file");
     if (!options.out.ends_with(".svg")) {
         write_chosen_file(options.out, analysis::estimates_page(targets, estimates, sentences));
         return;
