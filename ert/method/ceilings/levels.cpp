@@ -117,7 +117,7 @@ std::vector<Plateau> plateaus_of(const LevelSweeps& sweeps, const std::vector<Ra
 
 /// What a nearer level keeps of a set falls with the size, ever more slowly, and what a farther one serves rises. So
 /// where a set is slower than smaller ones that agree, the farther level serves a part of it: the first of the largest
-/// two that agree, from `first` on; else `begin`.
+/// two that agree, from `first` on; else `begin`. Of a set twice as large as it a cache still serves a triad.
 std::size_t before_decline(const LevelSweeps& sweeps, const std::vector<RatePoint>& points, std::size_t first,
                            std::size_t begin)
 {
@@ -169,7 +169,7 @@ std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::strin
         const std::size_t clear = index_from(std::max({plateau.flat.low, held, clear_of_edge * nearer}));
         std::size_t begin = std::min(index_from(std::max({low, held, nearer / most_from_nearer})), end - 1);
         if (!is_memory && kind_of_device(device) == "cpu")
-            begin = before_decline(sweeps, points, index_from(std::max(plateau.flat.low, 2.5 * nearer)), begin);
+            begin = before_decline(sweeps, points, index_from(std::max(plateau.flat.low, 2.1 * nearer)), begin);
         MeasuredLevel& level = levels.emplace_back();
         level.device = device;
         level.threads = threads;
