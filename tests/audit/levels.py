@@ -6,7 +6,7 @@ import statistics
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
-ASCENT, LONG_ASCENT, PLATEAU, SPAN, LATENCY, MOST_LEVELS, CONTRAST, CLEAR, APART, FROM_NEARER, AGREE = 0.22, 3, 0.13, 0.4, 0.7, 7, 0.1, 1.68, 1.3, 0.1, 0.005
+ASCENT, LONG_ASCENT, PLATEAU, SPAN, LATENCY, MOST_LEVELS, CONTRAST, CLEAR, APART, FROM_NEARER, AGREE = 0.22, 3, 0.13, 0.4, 0.7, 7, 0.1, 1.68, 1.3, 0.1, 0.003
 
 
 def condition(row):
@@ -224,8 +224,14 @@ def levels_of(loads, latencies, edges, device, threads, machine, shows_caches, n
         end = max(1, index(high + 1))
         held = CLEAR * largest if is_memory and past_caches else 0
         first = min(index(max(begin, held, nearer / FROM_NEARER)), end - 1)
-        rate = [of[1] for of in points]
-        agree = [i for i in range(index(max(low, 4 * nearer)) + 2, first + 1) if rate[first] < (1 - AGREE) * rate[i - 1] and abs(rate[i - 2] / rate[i - 1] - 1) <= AGREE]
+        rates = [{size: fastest for size, fastest, _ in points}]
+        rates += [{size: point.fastest for size, point in latencies.items()}] if latencies else []
+
+        def falls(a, b):
+            return max(of[sizes[a]] / of[sizes[b]] - 1 for of in rates if sizes[a] in of and sizes[b] in of)
+
+        agree = [i for i in range(index(max(low, 2.1 * nearer)) + 2, first + 1)
+                 if falls(i - 1, first) > AGREE and max(falls(i - 2, i - 1), falls(i - 1, i - 2)) <= AGREE]
         first = max(agree) - 2 if agree and not is_memory and device == "cpu" else first
         clear = min(index(max(low, held, CLEAR * nearer)), first)
         measured = list(loads)  # in whatever state of the cores

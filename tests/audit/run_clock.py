@@ -45,9 +45,7 @@ class RunClock:
         if key not in self.shares:
             return None
         clocks = self.clocks[key[0]]
-        at = lambda share: self.shares[key] * clocks[math.floor(share * (len(clocks) - 1) + 0.5)]
-        mean = self.shares[key] * statistics.fmean(clocks)
-        return at(0.5), min(at(0.025), mean), max(at(0.975), mean)
+        return tuple(self.shares[key] * clock for clock in (clocks[len(clocks) // 2], clocks[0], clocks[-1]))
 
 
 def vote(clock, rate):

@@ -117,7 +117,7 @@ std::vector<Plateau> plateaus_of(const LevelSweeps& sweeps, const std::vector<Ra
 
 /// What a nearer level keeps of a set falls with the size, ever more slowly, and what a farther one serves rises. So
 /// where a set is slower than smaller ones that agree, the farther level serves a part of it: the first of the largest
-/// two that agree, from `first` on; else `begin`. Of a set twice as large as it a cache still serves a triad.
+/// two that agree, from `first` on; else `begin`. A cache may still serve a part of a triad over twice its size.
 std::size_t before_decline(const LevelSweeps& sweeps, const std::vector<RatePoint>& points, std::size_t first,
                            std::size_t begin)
 {
