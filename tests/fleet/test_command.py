@@ -179,6 +179,13 @@ class Atlas(unittest.TestCase):
         self.assertEqual("precious", victim.read_text())
         self.assertIn("fact,node,unknown,", (self.place / "my-machine.csv").read_text())
 
+    def test_a_pipe_in_the_place_of_a_machine_is_refused_at_once(self):
+        os.mkfifo(self.place / "pipe.csv")
+        for place in (self.place / "pipe.csv", self.place):
+            done = called("atlas", place)
+            self.assertEqual(2, done.returncode)
+            self.assertIn("pipe.csv is no regular file", done.stderr)
+
     def test_the_published_files_are_the_digests_of_their_sources(self):
         for name, source in SOURCES.items():
             self.assertEqual(0, called("atlas", "add", ROOT / source, name, "--out", self.place).returncode)

@@ -3,14 +3,15 @@ compares machines of different kinds, which a fleet never does."""
 
 import html
 import math
+import os
 import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from roof.errors import InputError
-from roof.fleet.digests import Digest, parse_digest
-from roof.fleet.folders import exported
+from roof.fleet.digests import LARGEST, Digest, parse_digest
+from roof.fleet.folders import exported, read_regular
 from roof.fleet.tables import Cell, Table, number, page, percent, si
 from roof.texts import how_many
 
@@ -97,9 +98,10 @@ def read_devices(place: Path) -> Tuple[List[Device], int]:
         return read_machine("here", text), status
     if not place.is_dir():
         try:
-            return read_machine(place.stem, place.read_bytes()), 0
-        except OSError as error:
-            raise InputError(f"cannot read {place}: {error.strerror}") from error
+            text = read_regular(os.path.realpath(place), LARGEST)
+        except InputError as error:
+            raise InputError(f"cannot read {place}: {error}") from error
+        return read_machine(place.stem, text), 0
     files = sorted(place.glob("*.csv"))
     if not files:
         raise InputError(f"atlas: there are no digests in '{place}'")

@@ -34,7 +34,7 @@ class Fleet:
     damaged: Dict[str, str] = field(default_factory=dict)
 
 
-def _read_regular(file: str, most: int) -> bytes:
+def read_regular(file: str, most: int) -> bytes:
     """The content of a regular file that is no link. Raises InputError."""
     name = os.path.basename(file)
     try:
@@ -54,7 +54,7 @@ def _read_regular(file: str, most: int) -> bytes:
 def _in_machine(folder: str, key: str, most_lines: Optional[int] = None) -> str:
     """A value of machine.yaml; empty if there is none."""
     try:
-        lines = _read_regular(f"{folder}/machine.yaml", MOST_BYTES).decode("utf-8", "replace").split("\n")[:most_lines]
+        lines = read_regular(f"{folder}/machine.yaml", MOST_BYTES).decode("utf-8", "replace").split("\n")[:most_lines]
     except InputError:
         lines = []
     return next((line[len(key) + 1 :].strip().strip("\"'") for line in lines if line.startswith(key + ":")), "")
@@ -86,7 +86,7 @@ def _read_some(places: List[Tuple[str, bool]]) -> List[Read]:
     read: List[Read] = []
     for place, has_machine in places:
         try:
-            digest, fingerprint = parse_digest(_read_regular(f"{place}/digest.csv", LARGEST), "digest.csv")
+            digest, fingerprint = parse_digest(read_regular(f"{place}/digest.csv", LARGEST), "digest.csv")
             run = _in_machine(place, "run", 2) if has_machine else ""
             if run and run != digest.run:
                 raise InputError("digest.csv is of another run than machine.yaml")
