@@ -326,8 +326,8 @@ class Drawing {
                     for (double share = 0; is_far && !crosses && share <= 1; share += 0.02) {
                         const Box spot = box_on(at, near, share);
                         if (distance(disc, spot) > 0) leader.push_back(spot);
-                        crosses = meets_any(spot, texts_) || ((of_lines ? distance(disc, spot) > 4 : share > 0.5) &&
-                                                              is_near_another(passed, spot, mark, 2));
+                        crosses = meets_any(spot, texts_) ||
+                                  (distance(disc, spot) > 4 && is_near_another(passed, spot, mark, 2));
                     }
                     if (crosses) continue;
                     if (is_far) svg_.line(at, near, "leader");

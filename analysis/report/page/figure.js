@@ -282,9 +282,8 @@ class Drawing {
             return write(box, dx);
           }
           const near = [clamp(x, box.x, box.x + w), clamp(y, box.y, box.y + h)], leader = dots(at, near, 48);
-          const crosses = (spot, i) => this.texts.some((other) => meet(spot, other)) ||
-              ((ofLines ? distanceOf({at, radius}, spot) > 4 : i > 24) &&
-                  passed.some((other) => distanceOf(other, spot) < 2));
+          const crosses = (spot) => this.texts.some((other) => meet(spot, other)) ||
+              (distanceOf({at, radius}, spot) > 4 && passed.some((other) => distanceOf(other, spot) < 2));
           if (leader.some(crosses)) continue;
           this.taken.push(...leader);
           this.texts.push(...leader.filter((spot) => distanceOf({at, radius}, spot) > 0));
