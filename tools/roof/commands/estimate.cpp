@@ -177,8 +177,6 @@ void write_drawn(const EstimateOptions& options, const std::vector<analysis::Tar
 {
     if (!options.csv.empty()) write_chosen_file(options.csv, analysis::to_csv(analysis::estimates_table(estimates)));
     if (options.out.empty()) return;
-    if (options.out.ends_with(".png") || options.out.ends_with(".pdf"))
-        throw InputError("estimate: --out writes FILE.html or FILE.svg; rsvg-convert makes PNG and PDF of an SVG file");
     if (!options.out.ends_with(".svg")) {
         write_chosen_file(options.out, analysis::estimates_page(targets, estimates, sentences));
         return;
@@ -192,6 +190,8 @@ int estimate_step(const EstimateOptions& options, Context& context)
 {
     if (options.machines.empty() && !(options.out + options.csv).empty())
         throw InputError("estimate: --out and --csv need --on, such as --on here,a100");
+    if (options.out.ends_with(".png") || options.out.ends_with(".pdf"))
+        throw InputError("estimate: --out writes FILE.html or FILE.svg; rsvg-convert makes PNG and PDF of an SVG file");
     nlohmann::json documents = nlohmann::json::array();
     const std::vector<analysis::RecordedEstimate> all = counted_by(options);
     const std::vector<analysis::Target> targets = targets_in(options, context);
