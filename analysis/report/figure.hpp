@@ -164,7 +164,7 @@ std::optional<Frame> frame_of(const Ceilings& ceilings);
 /// The roofs alone. `machine`, which may be null, has the guide's figures.
 Figure roofs_figure(const std::string& title, const Roofs& roofs, const Frame& frame, const Machine* machine = nullptr);
 
-/// Whose roofs a picture shows, and their date: "amd-epyc-family26-2cpu, cpu, 2 threads; roofs measured 2026-11-22 06:34 UTC".
+/// Whose roofs a picture shows, and their date: "zen5, cpu, 2 threads; roofs measured 2026-11-22 06:34 UTC".
 std::string machine_line(const Study& study, const std::string& device, int threads = 0);
 
 /// The lines of lasting roofs in a figure of bursts, and the other way round, where the two differ by 3%.

@@ -38,8 +38,8 @@ std::string answer_text(const Study& study, const Measurement& row, std::size_t 
 /// batch 8 on, compute binds." Empty for a step that was not measured.
 std::string answer_sentence(const Study& study, const Measurement& row);
 
-/// Of measured steps: "2 steps of alexnet in fp32 on cpu, 2 threads: 1 mixed, 1 compute-bound. Nearest to its roofs: alexnet b16 (75%);
-/// farthest: alexnet b4 (68%)."
+/// Of measured steps: "2 steps of alexnet in fp32 on cpu, 2 threads: 1 mixed, 1 compute-bound. Nearest to its roofs:
+/// alexnet b16 (75%); farthest: alexnet b4 (68%)."
 std::string steps_sentence(const Study& study, std::span<const Measurement* const> rows);
 
 // The main results in sentences: for each model the best device at each batch, the batches at which one device
