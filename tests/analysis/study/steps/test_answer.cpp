@@ -3,6 +3,7 @@
 #include "analysis/study/steps/answer.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/tables.hpp"
+#include "analysis/table/rows.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
@@ -35,6 +36,22 @@ TEST_CASE("the headline names the roof under which the step spends most of its t
     CHECK(answer({step(33.2, 1)}).headline == "compute-bound: 83% of the time under the fp32 roof");
     CHECK(answer({step(1, 26)}).headline == "memory-bound (DRAM): 65% of the time under the DRAM roof");
     CHECK(answer({step(22, 12)}).headline == "mixed: 55% compute, 30% DRAM, 15% outside the layers");
+}
+
+TEST_CASE(
+    "the sentence of several steps counts their bounds, the most frequent first, and names the nearest and the "
+    "farthest")
+{
+    // Of 40 ms the roofs allow 28, 34 and 31.
+    Measurement small = step(2, 26), large = step(30, 1);
+    small.point.set("batch", "4");
+    large.point.set("batch", "16");
+    const Study sweep = made::study({small, step(33, 1), large});
+    CHECK(steps_sentence(sweep, measured_steps(sweep.results.rows)) ==
+          "3 steps of net in fp32 on cpu, 2 threads: 2 compute-bound, 1 memory-bound. Nearest to its roofs: net b8 "
+          "(85%); "
+          "farthest: net b4 (70%).");
+    CHECK(steps_sentence(sweep, {}).empty());
 }
 
 TEST_CASE("the sentence says what binds, what the roofs are worth, and from which batch on another bound holds")
