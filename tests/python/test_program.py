@@ -86,6 +86,11 @@ class Program(unittest.TestCase):
         self.assertEqual(["id", "launch_median_s"], list(loaded.measurements.columns))
         self.assertEqual(0, len(loaded.layers))
 
+    def test_a_pipe_in_a_folder_is_refused_at_once(self):
+        os.mkfifo(self.folder / "machine.yaml")
+        with self.assertRaisesRegex(ValueError, "machine.yaml is no regular file"):
+            roof.load(self.folder)
+
     def test_a_folder_that_has_lost_its_rows_is_not_loaded_as_an_empty_one(self):
         (self.folder / "machine.yaml").write_text("format: 3\nname: x\n", encoding="utf-8")
         with self.assertRaisesRegex(ValueError, "no measurements.csv"):

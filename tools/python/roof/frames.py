@@ -26,6 +26,9 @@ class Run:
 def load(path: Union[str, Path]) -> Run:
     """Reads the folder of a run, a sweep, a calibration or a recording."""
     folder = Path(path)
+    for name in ("machine.yaml", "measurements.csv", "samples.csv", "layers.csv"):
+        if (folder / name).exists() and not (folder / name).is_file():  # a pipe would wait for a writer
+            raise ValueError(f"{folder / name} is no regular file")
     first = (folder / "machine.yaml").read_text(encoding="utf-8").split("\n", 1)[0]
     if first not in ("format: 2", "format: 3"):
         raise ValueError(f"{folder} holds results of another format ({first}), which this version does not read")
