@@ -118,13 +118,6 @@ std::string terminal_batches(const Study& study, int width, bool plain);
 /// for its share of the step. Empty without layers.
 std::string terminal_layers(const Study& study, int width, bool plain);
 
-// One training step as a trace for Perfetto and chrome://tracing. Results have median times of layers but no start
-// times, so layers are placed one after another within their phases. The file states this.
-
-/// {"traceEvents": [names, a slice for the step, one per phase, one per layer], "otherData": {…}}. The process is the
-/// device. Times are whole nanoseconds, written in microseconds as the format requires.
-nlohmann::json trace_of(const Study& study, const Measurement& row);
-
 // The page's script, and its data as one JSON block in SI units, with points as columns.
 
 /// {"studies": [{"name", "sentence" of all steps, "calibrated": the date,

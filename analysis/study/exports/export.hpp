@@ -57,6 +57,13 @@ std::string as_inference_sim(const Study& study, const std::string& device);
 /// bound has no upper end.
 std::string as_prometheus(const Study& study);
 
+// One training step as a trace for Perfetto and chrome://tracing (trace.cpp). Results have median times of layers but no start
+// times, so layers are placed one after another within their phases. The file states this.
+
+/// {"traceEvents": [names, a slice for the step, one per phase, one per layer], "otherData": {…}}. The process is the
+/// device. Times are whole nanoseconds, written in microseconds as the format requires.
+nlohmann::json trace_of(const Study& study, const Measurement& row);
+
 // As JSON, for programs (json.cpp).
 
 /// The fields of machine.yaml under the same names.

@@ -1,5 +1,5 @@
 // `roof trace`: writes one training step of a results folder as a trace for Perfetto.
-#include "analysis/report/report.hpp"
+#include "analysis/study/exports/export.hpp"
 
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/report/report.hpp"
+#include "analysis/study/exports/export.hpp"
 
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/table.hpp"

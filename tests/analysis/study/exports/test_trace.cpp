@@ -1,5 +1,5 @@
 // The trace of a step contains nothing that Perfetto would drop.
-#include "analysis/report/report.hpp"
+#include "analysis/study/exports/export.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
