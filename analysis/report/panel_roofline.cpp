@@ -55,8 +55,16 @@ std::vector<std::string> heading_of(const Study& study, const Measurement& row, 
     return {answer, machine_line(study, row.device, threads_of(row))};
 }
 
+/// "mixed: 50% compute, 27% DRAM", "compute-bound: 83%".
+std::string bound_of(const Study& study, const Placement& step)
+{
+    const auto row = std::ranges::find(study.results.rows, step.row, &Measurement::id);
+    const std::string headline = answer_of(study, *row).headline;
+    return headline.substr(0, headline.find(" of the time"));
+}
+
 /// The steps, then the layers with the largest headroom, with their numbers.
-std::vector<std::vector<std::string>> rows_of_points(const std::vector<Mark>& marks)
+std::vector<std::vector<std::string>> rows_of_points(const Study& study, const std::vector<Mark>& marks)
 {
     constexpr std::size_t most_steps = 24, most_layers = 10;
     std::vector<const Mark*> steps, layers;
@@ -72,10 +80,11 @@ std::vector<std::vector<std::string>> rows_of_points(const std::vector<Mark>& ma
     if (layers.size() > most_layers) layers.resize(most_layers);
     steps.insert(steps.end(), layers.begin(), layers.end());
     std::vector<std::vector<std::string>> rows{
-        {"", "", "time", "of step", "rate", "FLOP/B", "roof", "reached", "headroom"}};
+        {"", "", "time", "of step", "rate", "FLOP/B", "roof", "reached", "headroom", "bound by, of its time"}};
     for (const Mark* mark : steps) {
         rows.push_back(cells_of(*mark->of, times.at(mark->of->row)));
         rows.back().insert(rows.back().begin(), {mark->rank > 0 ? std::to_string(mark->rank) : "", mark->name});
+        rows.back().push_back(mark->of->scope == Scope::step ? bound_of(study, *mark->of) : "");
     }
     return rows;
 }
@@ -121,7 +130,7 @@ Picture picture(const Study& study, const std::vector<const Measurement*>& rows,
     for (const auto& [model, name] : models)
         if (!is_one) figure.legend.push_back(series_entry(model, name));
     figure.heading = heading_of(study, last, is_one ? answer_sentence(study, last) : steps_sentence(study, rows));
-    figure.table = rows_of_points(figure.marks);
+    figure.table = rows_of_points(study, figure.marks);
     if (is_one) {
         if (auto own = own_roof(*step_placement(study.placements, last), roofs))
             figure.roofs.push_back(std::move(*own));
