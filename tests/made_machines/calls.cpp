@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string_view>
@@ -155,11 +156,15 @@ mode_t mode_in(va_list& list)
 
 extern "C" {
 
-/// hwloc reads the made machine by its variables, which roof takes out of the environment.
-int unsetenv(const char* name)
+/// hwloc reads the made machine by its variables, which roof takes out of the environment before.
+int hwloc_topology_load(void* topology)
 {
-    if (machine != nullptr && std::strncmp(name, "HWLOC_", 6) == 0) return 0;
-    return real<int(const char*)>("unsetenv")(name);
+    if (machine != nullptr) {
+        setenv("HWLOC_FSROOT", (machine->folder + "/root").c_str(), 1);
+        setenv("HWLOC_THISSYSTEM", "1", 1);
+        setenv("HWLOC_COMPONENTS", "-x86", 1);
+    }
+    return real<int(void*)>("hwloc_topology_load")(topology);
 }
 
 int sigaction(int signal, const struct sigaction* action, struct sigaction* before)

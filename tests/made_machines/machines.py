@@ -238,5 +238,4 @@ def obstacle(preload):
 def environment(machine_folder, preload):
     """For a process on that machine. Threads beyond the real processors wait without spinning."""
     return {"LD_AUDIT": str(preload), "LD_PRELOAD": str(preload), "ROOF_MADE_MACHINE": str(machine_folder),
-            "HWLOC_FSROOT": str(machine_folder / "root"), "HWLOC_THISSYSTEM": "1", "HWLOC_COMPONENTS": "-x86",
             "OMP_WAIT_POLICY": "passive"}
