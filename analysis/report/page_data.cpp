@@ -111,6 +111,7 @@ json row_json(const Study& study, const Measurement& row, int roofs)
             {"how", name(row.time_known)},
             {"seconds", to_json(Range::of(row.seconds))},
             {"sentence", json_text(answer_sentence(study, row))},
+            {"bound", json_text(bound_of(study, row))},
             {"own_roof", line ? to_json(*line) : json(nullptr)},
             {"roofs", roofs}};
 }

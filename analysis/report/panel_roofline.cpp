@@ -55,14 +55,6 @@ std::vector<std::string> heading_of(const Study& study, const Measurement& row, 
     return {answer, machine_line(study, row.device, threads_of(row))};
 }
 
-/// "mixed: 50% compute, 27% DRAM", "compute-bound: 83%".
-std::string bound_of(const Study& study, const Placement& step)
-{
-    const auto row = std::ranges::find(study.results.rows, step.row, &Measurement::id);
-    const std::string headline = answer_of(study, *row).headline;
-    return headline.substr(0, headline.find(" of the time"));
-}
-
 /// The steps, then the layers with the largest headroom, with their numbers.
 std::vector<std::vector<std::string>> rows_of_points(const Study& study, const std::vector<Mark>& marks)
 {
@@ -84,7 +76,8 @@ std::vector<std::vector<std::string>> rows_of_points(const Study& study, const s
     for (const Mark* mark : steps) {
         rows.push_back(cells_of(*mark->of, times.at(mark->of->row)));
         rows.back().insert(rows.back().begin(), {mark->rank > 0 ? std::to_string(mark->rank) : "", mark->name});
-        rows.back().push_back(mark->of->scope == Scope::step ? bound_of(study, *mark->of) : "");
+        const auto row = std::ranges::find(study.results.rows, mark->of->row, &Measurement::id);
+        rows.back().push_back(mark->of->scope == Scope::step ? bound_of(study, *row) : "");
     }
     return rows;
 }

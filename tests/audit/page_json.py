@@ -105,7 +105,8 @@ def audit(findings, document, studies):
         for name in shown:
             if name == "calibrated":
                 findings.text(f"{place}.{name}", shown[name], f"measured {date_of(study.calibration) if study.ceilings else ''}")
-            elif name not in ("studies", "roofs", "rows", "points", "figures", "kinds", "name", "names", "phases", "rates", "scopes"):
+            elif name not in ("studies", "roofs", "rows", "points", "figures", "kinds", "name", "names", "phases", "rates", "scopes",
+                              "sentence"):
                 findings.lacks(f"{place}.{name}", "no expectation")
     findings.text("page.json/studies", len(document["studies"]), len(studies))
 
@@ -128,7 +129,7 @@ def one_study(findings, place, shown, study, names, is_whole):
                     findings.exact(f"{spot}.{part}", value[part], wanted)
             elif name == "own_roof":
                 own_roof(findings, spot, value, steps[row["id"]])
-            elif name not in ("roofs", "sentence", "title", "where"):
+            elif name not in ("roofs", "sentence", "bound", "title", "where"):
                 findings.lacks(spot, "no expectation")
     points(findings, f"{place}.points", shown, [steps[row["id"]] for row in shown["rows"] if row["id"] in steps], names)
 

@@ -255,9 +255,10 @@ export class Page {
     const rows = [...steps.slice(0, 24), ...layers.slice(0, 10)].map(({key, name}) => {
       const {number = "", cells, row} = this.points.get(key);
       const words = name + (this.hasSeveral() ? ` (${row.run.short})` : "");
-      return [number, words.length > 48 ? `${words.slice(0, 24)}\u2026${words.slice(-23)}` : words, ...cells];
+      const fitted = words.length > 48 ? `${words.slice(0, 24)}\u2026${words.slice(-23)}` : words;
+      return [number, fitted, ...cells, isStep({key}) ? row.bound : ""];
     });
-    return [["", "", ...columns], ...rows];
+    return [["", "", ...columns, "bound by, of its time"], ...rows];
   }
 
   /// The points of the table: the layers shown, or the steps where all are.

@@ -254,6 +254,12 @@ StepAnswer answer_of(const Study& study, const Measurement& row)
     return answer;
 }
 
+std::string bound_of(const Study& study, const Measurement& row)
+{
+    const std::string headline = answer_of(study, row).headline;
+    return headline.substr(0, headline.find(" of the time"));
+}
+
 std::string answer_text(const Study& study, const Measurement& row, std::size_t actions)
 {
     StepAnswer answer = answer_of(study, row);

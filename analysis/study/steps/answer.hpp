@@ -29,6 +29,8 @@ struct StepAnswer {
 };
 /// The answer for a measured step.
 StepAnswer answer_of(const Study& study, const Measurement& row);
+/// Its headline without the roof: "compute-bound: 83%", "mixed: 50% compute, 27% DRAM".
+std::string bound_of(const Study& study, const Measurement& row);
 
 /// The headline and the first actions in sentences, without the name of the step; empty for a step that was not measured.
 std::string answer_text(const Study& study, const Measurement& row, std::size_t actions = most_actions);
