@@ -255,7 +255,7 @@ export class Page {
     const rows = [...steps.slice(0, 24), ...layers.slice(0, 10)].map(({key, name}) => {
       const {number = "", cells, row} = this.points.get(key);
       const words = name + (this.hasSeveral() ? ` (${row.run.short})` : "");
-      const fitted = words.length > 48 ? `${words.slice(0, 24)}\u2026${words.slice(-23)}` : words;
+      const fitted = words.length > 36 ? `${words.slice(0, 18)}\u2026${words.slice(-17)}` : words;
       return [number, fitted, ...cells, isStep({key}) ? row.bound : ""];
     });
     return [["", "", ...columns, "bound by, of its time"], ...rows];

@@ -257,7 +257,9 @@ StepAnswer answer_of(const Study& study, const Measurement& row)
 std::string bound_of(const Study& study, const Measurement& row)
 {
     const std::string headline = answer_of(study, row).headline;
-    return headline.substr(0, headline.find(" of the time"));
+    const std::string words = headline.substr(0, headline.find(" of the time"));
+    if (words.starts_with("mixed")) return words.substr(0, words.find(", ", words.find(", ") + 1));
+    return words.ends_with('%') ? words : words.substr(0, words.find(':'));
 }
 
 std::string answer_text(const Study& study, const Measurement& row, std::size_t actions)

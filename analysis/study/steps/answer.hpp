@@ -29,7 +29,7 @@ struct StepAnswer {
 };
 /// The answer for a measured step.
 StepAnswer answer_of(const Study& study, const Measurement& row);
-/// Its headline without the roof: "compute-bound: 83%", "mixed: 50% compute, 27% DRAM".
+/// Its headline in few words: "compute-bound: 83%", "mixed: 50% compute, 27% DRAM", "bound by neither roof".
 std::string bound_of(const Study& study, const Measurement& row);
 
 /// The headline and the first actions in sentences, without the name of the step; empty for a step that was not measured.

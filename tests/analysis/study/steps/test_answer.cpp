@@ -36,6 +36,8 @@ TEST_CASE("the headline names the roof under which the step spends most of its t
     CHECK(answer({step(33.2, 1)}).headline == "compute-bound: 83% of the time under the fp32 roof");
     CHECK(answer({step(1, 26)}).headline == "memory-bound (DRAM): 65% of the time under the DRAM roof");
     CHECK(answer({step(22, 12)}).headline == "mixed: 55% compute, 30% DRAM, 15% outside the layers");
+    const Study mixed = made::study({step(22, 12)});
+    CHECK(bound_of(mixed, mixed.results.rows.front()) == "mixed: 55% compute, 30% DRAM");
 }
 
 TEST_CASE(
@@ -111,6 +113,7 @@ TEST_CASE("where most of the time is unexplained no roof binds, in the headline 
     bound.point.set("model", "other");
     const Study study = made::study({made::row(), bound});
     CHECK(answer_of(study, study.results.rows[0]).headline == "bound by neither roof: 60% unexplained");
+    CHECK(bound_of(study, study.results.rows[0]) == "bound by neither roof");
     // Of the 39 ms, 1 ms is under a roof.
     CHECK(answer({step(0, 1)}).headline == "bound by neither roof: 0.0% unexplained and 98% outside the layers");
     CHECK(verdict_table(study).cell(0, "bound by").is_absent);
