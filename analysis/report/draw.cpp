@@ -265,7 +265,7 @@ class Drawing {
         };
         for (const bool of_lines : {true, false})
             for (const std::string& text : texts) {
-                const double wide = letter * static_cast<double>(text.size());
+                const double wide = letter * static_cast<double>(text.size()) + 8;  // capitals are wider
                 for (double start = 6; start + wide < length; start += 12)
                     for (const double shift : {-5.0, 14.0, -20.0}) {
                         if (!is_at_end && shift < -5) continue;

@@ -219,7 +219,7 @@ class Drawing {
     const at = (forward, aside) => [from[0] + forward * dx - aside * dy, from[1] + forward * dy + aside * dx];
     for (const ofLines of [true, false])
       for (const words of texts) {
-        const wide = letter * words.length;
+        const wide = letter * words.length + 8;  // capitals are wider
         for (let start = 6; start + wide < length; start += 12)
           for (const shift of isAtEnd ? [-5, 14, -20] : [-5, 14]) {
             const begin = isAtEnd ? length - start - wide : start;
