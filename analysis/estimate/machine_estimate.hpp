@@ -101,8 +101,8 @@ std::string bound_sentence(const MachineEstimate& estimate);
 DataTable estimates_table(const std::vector<MachineEstimate>& estimates);
 
 /// The columns of estimates_table() by their keys, and "title", "quality", "reason", "peak_is_lower_bound",
-/// "is_lower_bound", "levels", "binds", "layer_by_layer_low_s", …, "at_once_s", "forward_s", "backward_s",
-/// "update_s", "epoch_images", "memory": {…}, "scaling", "layers": [{"layer", "kind", "phase", "flops", "compulsory_bytes",
+/// "is_lower_bound", "levels", "binds", "layer_by_layer_low_s", …, "forward_s", "backward_s", "update_s",
+/// "epoch_images", "memory": {…}, "scaling", "layers": [{"layer", "kind", "phase", "flops", "compulsory_bytes",
 /// "attainable_s", "binds"}]; null if unknown.
 nlohmann::json to_json(const MachineEstimate& estimate);
 

@@ -1,4 +1,5 @@
-// A kernel as a value: its function and how it is launched. All take one struct of arguments, which has the number of blocks.
+// A kernel as a value: its function and how it is launched. All take one struct of arguments, which has the number of
+// blocks.
 #pragma once
 
 #include "ert/gpu/check.hpp"

@@ -3,7 +3,8 @@
 
 namespace roof::gpu {
 
-/// Calls body(i) for each number below `count` that is the thread's. A block has `threads`, which the compiler does not know by itself.
+/// Calls body(i) for each number below `count` that is the thread's. A block has `threads`, which the compiler does not
+/// know by itself.
 template <unsigned threads, unsigned count, class Body>
 __device__ void for_own_numbers(const Body& body)
 {

@@ -74,8 +74,8 @@ constexpr unsigned tcgen05_pair_instruction(TensorFormat format, bool is_less)
 
 using Tcgen05Kernel = void (*)(WgmmaLaunch);
 
-/// Sums are [block][row][column]. A multiprocessor has room for the columns of tcgen05_columns() in 512. Throws Error; Unsupported
-/// where this build has no such code for the GPU.
+/// Sums are [block][row][column]. A multiprocessor has room for the columns of tcgen05_columns() in 512. Throws Error;
+/// Unsupported where this build has no such code for the GPU.
 Kernel<WgmmaLaunch> tcgen05_kernel_of(TensorFormat format);
 /// Of pairs of blocks, which are clusters, in tf32, fp16, bf16 or e4m3. Sums are [pair][row][column]. Throws likewise.
 Kernel<WgmmaLaunch> tcgen05_pair_kernel_of(TensorFormat format);

@@ -32,8 +32,8 @@ std::vector<Neighbour> runs_below(const std::filesystem::path& folder, std::vect
 analysis::Study open_with_calibration(const std::filesystem::path& folder, const std::filesystem::path& calibration,
                                       Context& context);
 
-/// The newest calibration in `place` or below it, of `machine` unless that is null; nothing without one. Tells
-/// damage, also of those that were passed over.
+/// The newest calibration in `place` or below it, of `machine` unless that is null; nothing without one. Reports
+/// damage, also that of calibrations that were passed over, as report_damage() does.
 std::optional<Results> calibration_in(const std::filesystem::path& place, Context& context,
                                       const Machine* machine = nullptr);
 
