@@ -15,12 +15,14 @@ constexpr int attribute_transpose_a = 3;
 constexpr int attribute_transpose_b = 4;
 constexpr int attribute_epilogue = 7;
 constexpr int attribute_bias = 8;
+constexpr int attribute_second_result = 11;
+constexpr int attribute_second_rows = 12;
 constexpr int attribute_fast_sums = 25;
 constexpr int attribute_bias_type = 26;
 constexpr int preference_workspace = 1;
 constexpr std::int32_t transposed = 1;
 /// cublasLtEpilogue_t, by ProductShape::Epilogue.
-constexpr std::array<std::uint32_t, 4> epilogues{1, 4, 6, 512};
+constexpr std::array<std::uint32_t, 6> epilogues{1, 4, 6, 164, 192, 512};
 
 void check(int status, const char* what)
 {
@@ -99,6 +101,11 @@ void Product::set_bias(const void* bias) const
     set(attribute_bias, &bias, sizeof(bias), "setting the bias");
 }
 
+void Product::set_before_gelu(const void* matrix) const
+{
+    set(attribute_second_result, &matrix, sizeof(matrix), "setting what is before GELU");
+}
+
 void Product::describe(const ProductTypes& types, const ProductShape& shape)
 {
     const Library& library = library_->library_;
@@ -113,6 +120,12 @@ void Product::describe(const ProductTypes& types, const ProductShape& shape)
         const std::uint32_t epilogue = epilogues[static_cast<std::size_t>(shape.epilogue)];
         set(attribute_epilogue, &epilogue, sizeof(epilogue), "asking for an epilogue");
         set(attribute_bias_type, &types.result, sizeof(types.result), "setting the bias' type");
+    }
+    using enum ProductShape::Epilogue;
+    if (shape.epilogue == bias_gelu || shape.epilogue == gelu_gradient) {
+        const auto rows = static_cast<std::int64_t>(shape.result.rows);
+        if (rows % 8 != 0) throw Unsupported("cuBLASLt applies GELU to rows in eights only");
+        set(attribute_second_rows, &rows, sizeof(rows), "setting the rows before GELU");
     }
     const auto lay_out = [&](void** layout, cudaDataType type, const ProductShape::Extent& extent) {
         const auto make = library.function<int(void**, cudaDataType, std::uint64_t, std::uint64_t, std::int64_t)>(

@@ -40,7 +40,9 @@ struct ProductShape {
     };
     /// A bias has the type and the rows of the result. sums_of_right: the sum of each column of the right matrix, as it
     /// is multiplied, of the type and columns of the result; written where a bias would be read.
-    enum class Epilogue { none, bias, bias_relu, sums_of_right };
+    /// bias_gelu: the sums are written to a matrix as the result, of its type; gelu_gradient: the result times the slope
+    /// of GELU there. GELU by tanh; the library wants rows in eights.
+    enum class Epilogue { none, bias, bias_relu, bias_gelu, gelu_gradient, sums_of_right };
 
     Extent left, right, result;
     bool transposes_left = false;
@@ -84,6 +86,8 @@ class Product {
     std::size_t workspace(int algorithm) const { return suggestion(algorithm).workspace; }
     /// For an epilogue, before the product is put into a stream. Throws Error.
     void set_bias(const void* bias) const;
+    /// The matrix of what is before GELU, likewise.
+    void set_before_gelu(const void* matrix) const;
     /// Puts the product into the stream. Throws Error.
     void enqueue(int algorithm, const void* left, const void* right, void* result, void* workspace,
                  std::size_t workspace_bytes, cudaStream_t stream) const;

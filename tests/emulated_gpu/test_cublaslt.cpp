@@ -9,6 +9,8 @@
 #include <cublasLt.h>
 
 #include <cmath>
+#include <cstring>
+#include <map>
 
 using namespace roof;
 using namespace roof::gpu;
@@ -129,6 +131,13 @@ const Case& case_of(const std::string& name)
 
 constexpr auto none = ProductShape::Epilogue::none;
 
+std::vector<float> floats_of(const std::vector<std::byte>& bytes)
+{
+    std::vector<float> all(bytes.size() / sizeof(float));
+    std::memcpy(all.data(), bytes.data(), bytes.size());
+    return all;
+}
+
 }  // namespace
 
 TEST_CASE("every algorithm of cuBLASLt gives the product in each of the types, transposed or not")
@@ -190,6 +199,49 @@ TEST_CASE("cuBLASLt sums the columns of the right matrix where it is asked to")
         CHECK((sums.values() == encode(fp32_format, due)));
         CHECK((tried.result.values() == expected(fp32_format, none)));
     }
+}
+
+TEST_CASE("cuBLASLt applies GELU by tanh and keeps what is before it, and multiplies by its slope there")
+{
+    const Case& fp32 = case_of("fp32");
+    const Array<float> before(rows * columns);
+    std::vector<float> wide;
+    for (std::uint64_t row = 0; row < rows; ++row) wide.push_back(static_cast<float>(bias_number(row) / 16));
+    const Array<float> bias(wide);
+    const Tried forward(fp32, shape_of(true, false, ProductShape::Epilogue::bias_gelu));
+    CHECK_THROWS_WITH(forward.enqueue(0), Contains("status 7"));  // no place for the sums
+    forward.product.set_bias(bias.data());
+    forward.product.set_before_gelu(before.data());
+    forward.enqueue(0);
+    const Tried backward(fp32, shape_of(false, false, ProductShape::Epilogue::gelu_gradient));
+    backward.product.set_before_gelu(before.data());
+    backward.enqueue(1);
+    // PyTorch 2.14: gelu(x, approximate="tanh") and its gradient in double, by what is before it.
+    const std::map<float, std::array<double, 2>> known{
+        {-2.375F, {-0.0204554073, -0.0482344669}}, {-2.0625F, {-0.0402317625, -0.0793628051}},
+        {-1.75F, {-0.0702046177, -0.111596981}},   {-2.0F, {-0.0454023059, -0.0860992566}},
+        {2.5F, {2.48491573, 1.03795158}},          {3.0F, {2.99636261, 1.01158417}}};
+    int found = 0;
+    const std::vector<float> sums = before.values();
+    const std::vector<float> activated = floats_of(forward.result.values()),
+                             slopes = floats_of(backward.result.values());
+    for (std::uint64_t column = 0; column < columns; ++column) {
+        for (std::uint64_t row = 0; row < rows; ++row) {
+            double sum = 0;
+            for (std::uint64_t k = 0; k < inner; ++k) sum += left_number(row, k) * right_number(k, column);
+            const std::size_t at = column * rows + row;
+            CHECK(sums[at] == sum + bias_number(row) / 16);
+            const auto due = known.find(sums[at]);
+            if (due == known.end()) continue;
+            ++found;
+            CHECK(activated[at] == Approx(due->second[0]).epsilon(1e-6));
+            CHECK(slopes[at] == Approx(sum * due->second[1]).epsilon(1e-6));
+        }
+    }
+    CHECK(found > 10);
+    CHECK_THROWS_AS(Product(library(), library()->context(), fp32.types,
+                            {{16, 12}, {16, 8}, {12, 8}, true, false, ProductShape::Epilogue::bias_gelu}, 1),
+                    Unsupported);
 }
 
 TEST_CASE("cuBLASLt refuses a workspace that is too small or not aligned to 256 bytes, and matrices that are not")

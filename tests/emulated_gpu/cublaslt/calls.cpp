@@ -136,8 +136,8 @@ void multiply_or_repeat(const Description& what, const Operands& with, double al
     };
     const std::size_t bias = what.has_bias() ? with.d.rows * bytes_of(with.d.type) : 0;
     const std::uint64_t key = key_of(what, with);
-    if (beta == 0 && !what.has_sums() && last.key == key && last.alpha == alpha && is(last.a, a, with.a.bytes()) &&
-        is(last.b, b, with.b.bytes()) && is(last.bias, what.bias, bias)) {
+    if (beta == 0 && !what.has_sums() && what.before_gelu == nullptr && last.key == key && last.alpha == alpha &&
+        is(last.a, a, with.a.bytes()) && is(last.b, b, with.b.bytes()) && is(last.bias, what.bias, bias)) {
         std::memcpy(d, last.d.data(), last.d.size());
         return;
     }
@@ -201,6 +201,10 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description, 
             return take(found->bias, value, bytes);
         case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE:
             return take(found->bias_type, value, bytes);
+        case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER:
+            return take(found->before_gelu, value, bytes);
+        case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD:
+            return take(found->before_rows, value, bytes);
         case CUBLASLT_MATMUL_DESC_FAST_ACCUM:
             return take(found->fast_sums, value, bytes);
         default:
@@ -295,10 +299,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     const double of_c = scale_at(what->scale, beta);
     if (of_c != 0 && c == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
     const std::uint64_t bias = what->has_bias() ? with->d.rows : what->has_sums() ? with->d.columns : 0;
-    const bool has_memory = is_on(device, a, with->a.bytes()) && is_on(device, b, with->b.bytes()) &&
-                            is_on(device, d, with->d.bytes()) &&
-                            (algorithm.workspace == 0 || is_on(device, workspace, algorithm.workspace)) &&
-                            (bias == 0 || is_on(device, what->bias, bias * bytes_of(with->d.type)));
+    const bool has_memory =
+        is_on(device, a, with->a.bytes()) && is_on(device, b, with->b.bytes()) && is_on(device, d, with->d.bytes()) &&
+        (algorithm.workspace == 0 || is_on(device, workspace, algorithm.workspace)) &&
+        (bias == 0 || is_on(device, what->bias, bias * bytes_of(with->d.type))) &&
+        (!what->has_gelu() && !what->has_gelu_gradient() ||
+         is_on(device, what->before_gelu, with->d.columns * what->before_rows * bytes_of(with->d.type)));
     if (!has_memory || !is_aligned(a) || !is_aligned(b) || !is_aligned(d) || !is_aligned(workspace))
         return CUBLAS_STATUS_INVALID_VALUE;
     Stream& in = machine().stream(stream, current_device());

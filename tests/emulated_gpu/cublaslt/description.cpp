@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <numbers>
 #include <vector>
 
 namespace roof::emulated {
@@ -152,9 +154,24 @@ cublasStatus_t status_of(const Description& what, const Operands& with, const Ca
     if (what.epilogue != CUBLASLT_EPILOGUE_DEFAULT && (!fuses || is_whole)) return CUBLAS_STATUS_NOT_SUPPORTED;
     if ((what.has_bias() || what.has_sums()) && what.bias_type != -1 && what.bias_type != d.type)
         return CUBLAS_STATUS_NOT_SUPPORTED;
+    const bool writes_two = what.has_gelu() || what.has_gelu_gradient();
+    if (writes_two && (what.before_rows % 8 != 0 || what.before_rows < static_cast<std::int64_t>(d.rows)))
+        return CUBLAS_STATUS_INVALID_VALUE;
     constexpr std::uint64_t most_products = 1ULL << 31;
     return d.rows * d.columns * k > most_products ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
 }
+
+/// By tanh, as the library computes it.
+struct Gelu {
+    explicit Gelu(double x)
+    {
+        const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * std::pow(x, 3));
+        const double half = 0.5 + 0.5 * std::tanh(inner);
+        value = x * half;
+        slope = half + x / 2 / std::pow(std::cosh(inner), 2) * std::sqrt(2 / std::numbers::pi) * (1 + 0.134145 * x * x);
+    }
+    double value, slope;
+};
 
 void multiply(const Description& what, const Operands& with, double alpha, double beta, const void* a, const void* b,
               const void* c, void* d)
@@ -180,6 +197,13 @@ void multiply(const Description& what, const Operands& with, double alpha, doubl
             if (beta != 0) sum += beta * number(with.c.type, static_cast<const std::byte*>(c) + at);
             if (what.has_bias()) sum += number(with.d.type, static_cast<const std::byte*>(what.bias) + row * width);
             if (what.has_relu()) sum = std::max(sum, 0.0);
+            if (what.has_gelu() || what.has_gelu_gradient()) {
+                auto* const before = static_cast<std::byte*>(what.before_gelu) +
+                                     (column * static_cast<std::size_t>(what.before_rows) + row) * width;
+                if (what.has_gelu()) write(with.d.type, sum, before);
+                const Gelu gelu(what.has_gelu() ? sum : number(with.d.type, before));
+                sum = what.has_gelu() ? gelu.value : sum * gelu.slope;
+            }
             write(with.d.type, sum, static_cast<std::byte*>(d) + at);
         }
     }

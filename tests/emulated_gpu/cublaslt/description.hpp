@@ -29,13 +29,17 @@ struct Description {
     std::int32_t transposes_b = CUBLAS_OP_N;
     std::uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
     const void* bias = nullptr;
-    std::int32_t bias_type = -1;  ///< -1: that of the result
+    std::int32_t bias_type = -1;   ///< -1: that of the result
+    void* before_gelu = nullptr;   ///< a matrix of the result's type and columns
+    std::int64_t before_rows = 0;  ///< elements from one of its columns to the next
     std::int8_t fast_sums = 0;
 
     bool has_bias() const { return (epilogue & CUBLASLT_EPILOGUE_BIAS) != 0; }
     /// Of the right matrix, over the inner extent.
     bool has_sums() const { return epilogue == CUBLASLT_EPILOGUE_BGRADB; }
     bool has_relu() const { return (epilogue & CUBLASLT_EPILOGUE_RELU) != 0; }
+    bool has_gelu() const { return epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS; }
+    bool has_gelu_gradient() const { return epilogue == CUBLASLT_EPILOGUE_DGELU; }
 };
 
 struct Operands {

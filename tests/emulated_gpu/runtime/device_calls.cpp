@@ -152,6 +152,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device)
         case cudaDevAttrMultiProcessorCount:
             *value = card.multiprocessors;
             return cudaSuccess;
+        case cudaDevAttrL2CacheSize:
+            *value = static_cast<int>(card.l2_bytes);
+            return cudaSuccess;
         case cudaDevAttrComputeCapabilityMajor:
             *value = card.major;
             return cudaSuccess;

@@ -1,7 +1,10 @@
 #include "ert/base/error.hpp"
 #include "tests/engine/layers/host_values.hpp"
 
+#include <array>
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -55,6 +58,14 @@ double product(const float* a, const float* b, std::size_t count)
     double sum = 0;
     for (std::size_t k = 0; k < count; ++k) sum += a[k] * b[k];
     return sum;
+}
+
+/// x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2 and its slope.
+std::array<double, 2> gelu_by_tanh(double x)
+{
+    const double factor = std::sqrt(2 / std::numbers::pi);
+    const double t = std::tanh(factor * (x + 0.044715 * x * x * x));
+    return {x * (1 + t) / 2, (1 + t) / 2 + x * (1 - t * t) / 2 * factor * (1 + 3 * 0.044715 * x * x)};
 }
 
 void require(bool holds, const std::string& what)
@@ -127,8 +138,10 @@ void require_operands(const Multiply& op, const Memory& memory)
     check(op.source, batch * inputs, "the source");
     check(op.result, batch * outputs, "the result");
     check(op.weights, outputs * inputs, "the weights");
-    require(op.pass != Pass::backward_data || !op.bias, "the gradient of the data has no epilogue");
+    require(op.pass != Pass::backward_data || !op.bias, "the gradient of the data has no bias");
     require(op.pass == Pass::forward || !op.relu, "only the forward pass has a ReLU");
+    require(!op.before_gelu || (op.pass != Pass::backward_weights && !op.relu), "no GELU there");
+    if (op.before_gelu) check(op.before_gelu, op.written().elements(), "what is before GELU");
     if (op.bias) check(op.bias, outputs, "the bias");
 }
 
@@ -229,11 +242,19 @@ void multiply(const Multiply& op, const Memory& memory)
     Values target(memory, op.pass == Pass::forward         ? op.result
                           : op.pass == Pass::backward_data ? op.source
                                                            : op.weights);
+    Values before_gelu(memory, op.before_gelu);
     for (std::size_t k = 0; k < sums.size(); ++k) {
         const float before = op.adds ? target[k] : 0;
         const float sum =
             static_cast<float>(sums[k] + before) + (bias && op.pass == Pass::forward ? bias[k % outputs] : 0);
-        target.put(k, op.relu ? relu_of(sum) : sum);
+        if (!op.before_gelu) {
+            target.put(k, op.relu ? relu_of(sum) : sum);
+        } else if (op.pass == Pass::forward) {
+            before_gelu.put(k, sum);
+            target.put(k, static_cast<float>(gelu_by_tanh(sum)[0]));
+        } else {
+            target.put(k, static_cast<float>(sum * gelu_by_tanh(before_gelu[k])[1]));
+        }
     }
     if (op.pass == Pass::backward_weights && op.bias) sum_columns(result, outputs, Values(memory, op.bias));
 }

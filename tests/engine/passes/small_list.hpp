@@ -114,8 +114,9 @@ class SmallList {
     }
     std::string said(const Multiply& a) const
     {
-        return a.pass == Pass::forward         ? of(a.result) + " = product(" + of(a.source) + ")"
-               : a.pass == Pass::backward_data ? of(a.source) + " = product(" + of(a.result) + ")"
+        const std::string gelu = a.before_gelu ? "; gelu of " + of(a.before_gelu) : "";
+        return a.pass == Pass::forward         ? of(a.result) + " = product(" + of(a.source) + gelu + ")"
+               : a.pass == Pass::backward_data ? of(a.source) + " = product(" + of(a.result) + gelu + ")"
                                                : of(a.weights) + (a.bias ? ", " + of(a.bias) : "") + " = weights(" +
                                                      of(a.source) + ", " + of(a.result) + ")";
     }

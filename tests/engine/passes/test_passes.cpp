@@ -294,29 +294,6 @@ TEST_CASE("a convolution finds the gradient of its bias with that of the weights
           "sgd: descend\n");
 }
 
-TEST_CASE("a product sums the gradient of its bias, where the library can and nothing masks that gradient")
-{
-    const std::string apart =
-        "fc': sums(dy; ); g = weights(x, dy); dx = product(dy)\n"
-        "other': sums(dz|z; ); g = weights(x, dz)\n";
-    for (const bool fuses : {false, true}) {
-        SmallList of;
-        const Tensor x = of.map("x"), dy = of.map("dy"), dz = of.map("dz"), all = of.map("g");
-        of.backward("fc", "linear");
-        of.list.append(ReduceGradient{.share = dy, .sum = all});
-        of.list.append(Multiply{Pass::backward_weights, x, all, dy});
-        of.list.append(Multiply{Pass::backward_data, of.map("dx"), of.map("w"), dy});
-        of.backward("other", "linear");
-        of.list.append(ReduceGradient{.share = dz, .output = of.map("z"), .sum = all});
-        of.list.append(Multiply{Pass::backward_weights, x, all, dz});
-        const Choosers choosers{.convolution = {}, .product = [&](auto&) { return Choice{.fused = fuses}; }};
-        REQUIRE(of.text() == apart);
-        sum_in_products(of.list, choosers);
-        CHECK(of.text() ==
-              (fuses ? "fc': g, g = weights(x, dy); dx = product(dy)\n" + apart.substr(apart.find("other")) : apart));
-    }
-}
-
 TEST_CASE("narrow gradients of weights are widened together, which completes them")
 {
     GradientCase of;
@@ -377,24 +354,4 @@ TEST_CASE("backward, a result overwrites a gradient that nothing reads any more"
     CHECK(place(c) == a.block);
     CHECK(place(d) == b.block);
     CHECK(place(e) == a.block);
-}
-
-TEST_CASE("a product without a bias writes narrow logits, and their gradient overwrites them")
-{
-    for (const bool has_bias : {false, true}) {
-        SmallList of;
-        const Tensor x = of.map("x"), logits = of.map("logits", 8, Precision::fp32);
-        of.forward("fc");
-        of.list.append(Multiply{Pass::forward, x, of.map("w"), logits, has_bias ? of.map("b") : Tensor{}});
-        of.forward("loss");
-        const Tensor gradient = of.map("gradient");
-        of.list.append(Loss{.logits = logits, .gradient = gradient, .classes = 7});
-        narrow_logits(of.list);
-        const auto& product = std::get<Multiply>(of.list.stages.front().entries.front().operation);
-        const auto& loss = std::get<Loss>(of.list.stages.back().entries.front().operation);
-        CHECK(product.result.precision == (has_bias ? Precision::fp32 : Precision::bf16));
-        CHECK((loss.logits.precision == product.result.precision && loss.logits.block == product.result.block));
-        CHECK((loss.logits.block == logits.block) == has_bias);
-        CHECK(of.program.place_of(gradient.block) == (has_bias ? gradient.block : loss.logits.block));
-    }
 }

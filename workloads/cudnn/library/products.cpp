@@ -4,6 +4,8 @@
 #include "workloads/cudnn/library/products.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/gpu/check.hpp"
+#include "ert/gpu/device.hpp"
 #include "workloads/cudnn/library/trial.hpp"
 #include "workloads/engine/choices.hpp"
 
@@ -38,16 +40,18 @@ gpu::ProductShape shape_of(const Product& product, bool fused)
     const Extent weights{inputs, outputs};
     const Extent source{inputs, batch};
     const Extent result{outputs, batch};
-    const auto epilogue = !fused || !product.bias ? none : product.relu ? bias_relu : bias;
+    const bool has_bias = fused && product.bias;
+    const bool has_gelu = fused && product.gelu;
+    const auto behind = !has_bias ? none : product.relu ? bias_relu : has_gelu ? bias_gelu : bias;
     switch (product.pass) {
         case Pass::forward:
-            return {weights, source, result, true, false, epilogue, product.adds};
+            return {weights, source, result, true, false, behind, product.adds};
         case Pass::backward_data:
-            return {weights, result, source, false, false, epilogue, product.adds};
+            return {weights, result, source, false, false, has_gelu ? gelu_gradient : none, product.adds};
         case Pass::backward_weights:
             break;
     }
-    return {source, result, weights, false, true, epilogue == none ? none : sums_of_right, product.adds};
+    return {source, result, weights, false, true, has_bias ? sums_of_right : none, product.adds};
 }
 
 std::shared_ptr<const gpu::CublasLt> opened_library()
@@ -56,21 +60,42 @@ std::shared_ptr<const gpu::CublasLt> opened_library()
     throw Unsupported("libcublasLt was not found: install cuBLAS, or put its folder on LD_LIBRARY_PATH");
 }
 
-/// The product on memory of its own, to which each algorithm adds a way.
-void add_product(Trial& trial, const Product& of, bool has_bias, int algorithms)
+/// The product on memory of its own, to which each algorithm adds a way. What a step reads long after it was written,
+/// weights and the sources of their gradients, comes from memory: each product of a way has its own, up to twice the L2.
+void add_product(Trial& trial, const Product& of, bool fused, int algorithms)
 {
+    constexpr std::size_t most = 16;
+    int device = 0;
+    gpu::check(cudaGetDevice(&device));
+    const auto l2 = static_cast<std::size_t>(gpu::attribute({device}, cudaDevAttrL2CacheSize));
     const Precision stored = of.precision == Precision::tf32 ? Precision::fp32 : of.precision;
     const auto matrix = [&](int rows, int columns, Pass writes) {
         const Precision precision = of.pass == writes ? of.result_precision : stored;
-        return trial.value({.batch = rows, .channels = columns, .precision = precision}, {0.0115F});
+        return trial.value({.batch = rows, .channels = columns, .precision = precision}, pattern(-1));
     };
     Multiply one{.pass = of.pass,
                  .source = matrix(of.batch, of.inputs, Pass::backward_data),
                  .weights = matrix(of.outputs, of.inputs, Pass::backward_weights),
                  .result = matrix(of.batch, of.outputs, Pass::forward),
-                 .bias = has_bias ? trial.program().resident({.batch = 1, .channels = of.outputs}) : Tensor{},
+                 .bias = fused && of.bias ? trial.program().resident({.batch = 1, .channels = of.outputs}) : Tensor{},
+                 .before_gelu = fused && of.gelu
+                                    ? matrix(of.batch, of.pass == Pass::forward ? of.outputs : of.inputs, of.pass)
+                                    : Tensor{},
                  .workspace = trial.program().resident_bytes(gpu::Product::max_workspace)};
-    for (one.plan = 0; one.plan < algorithms; ++one.plan) trial.add({.timed = {one}});
+    const bool is_of_weights = of.pass == Pass::backward_weights;
+    std::vector<Tensor> far{is_of_weights ? one.source : one.weights};
+    while (far.size() < most && far.size() * far.front().bytes() < 2 * l2)
+        far.push_back(is_of_weights ? matrix(of.batch, of.inputs, Pass::backward_data)
+                                    : matrix(of.outputs, of.inputs, Pass::backward_weights));
+    for (one.plan = 0; one.plan < algorithms; ++one.plan) {
+        Trial::Way way;
+        for (const Tensor& each : far) {
+            (is_of_weights ? one.source : one.weights) = each;
+            way.timed.emplace_back(one);
+        }
+        trial.add(std::move(way));
+    }
+    trial.time_in_graphs(1);
 }
 
 }  // namespace
@@ -106,7 +131,7 @@ Products::Chosen Products::find(const Product& product)
             const int algorithms = times_ ? best.product->algorithms() : std::min(1, best.product->algorithms());
             const auto prepare = [&]() -> engine::CandidateSeconds {
                 const auto trial = std::make_shared<Trial>(stream_);
-                add_product(*trial, product, shape.epilogue != gpu::ProductShape::Epilogue::none, algorithms);
+                add_product(*trial, product, fused, algorithms);
                 trial->place("trying a product", [&](const ir::Operation& operation, const Memory& memory) {
                     const auto& one = std::get<Multiply>(operation);
                     return running({best.product, one.plan, fused}, one, memory);
@@ -142,9 +167,10 @@ std::function<void()> Products::running(const Chosen& chosen, const Multiply& op
         right = result;
         written = weights;
     }
-    return [=, this, bias = memory.at(operation.bias), workspace = memory.at(operation.workspace),
-            bytes = operation.workspace.elements()] {
+    return [=, this, bias = memory.at(operation.bias), before = memory.at(operation.before_gelu),
+            workspace = memory.at(operation.workspace), bytes = operation.workspace.elements()] {
         if (bias != nullptr) chosen.product->set_bias(bias);  // others may have the same product
+        if (before != nullptr) chosen.product->set_before_gelu(before);
         chosen.product->enqueue(chosen.algorithm, left, right, written, workspace, workspace == nullptr ? 0 : bytes,
                                 stream_.get());
     };

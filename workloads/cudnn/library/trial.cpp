@@ -58,8 +58,6 @@ void enqueue(const std::vector<std::function<void()>>& operations)
     for (const std::function<void()>& operation : operations) operation();
 }
 
-constexpr int repeated = 8;  ///< in a graph, of which half with what is shared
-
 }  // namespace
 
 std::vector<float> pattern(float from)
@@ -137,14 +135,16 @@ bool Trial::agrees(std::size_t way) const
     });
 }
 
-/// Returns whether the way can be timed. A comparison loads its kernels, which is not possible in a capture.
+/// Returns whether the way can be timed. A run loads its kernels, which is not possible in a capture.
 bool Trial::prepare(std::size_t way)
 {
     Bound& one = bound_[way];
     if (!ways_[way].results.empty() && !is_right(way)) return false;
-    if (!is_in_graphs_) return true;
+    if (in_graph_ == 0) return true;
+    if (ways_[way].results.empty()) run(one);
+    gpu::check(cudaStreamSynchronize(stream_.get()));
     one.graph.emplace(stream_.get(), [&] {
-        for (int i = 0; i < repeated; ++i) {
+        for (int i = 0; i < in_graph_; ++i) {  // half of them with what is shared
             if (i % 2 == 0) enqueue(one.shared);
             enqueue(one.timed);
         }
@@ -162,7 +162,7 @@ double Trial::seconds(std::size_t way)
         }
         if (*one.is_usable) {
             const gpu::EventTimer timer;
-            if (one.graph) return timer.time(stream_, [&] { one.graph->launch(stream_.get()); }).value / repeated;
+            if (one.graph) return timer.time(stream_, [&] { one.graph->launch(stream_.get()); }).value / in_graph_;
             return timer.time(stream_, [&] { enqueue(one.timed); }).value;
         }
     } catch (const Error&) {

@@ -38,9 +38,9 @@ class Trial {
     };
 
     explicit Trial(const gpu::Stream& stream) : stream_(stream) {}
-    /// Times each way eight times in a CUDA graph, as in a step: without launches by the host between its operations. All ways must
-    /// have results.
-    void time_in_graphs() { is_in_graphs_ = true; }
+    /// Times each way in a CUDA graph, so many times after each other, as in a step: without launches by the host
+    /// between its operations.
+    void time_in_graphs(int repeats = 8) { in_graph_ = repeats; }
     /// The distance of results that agree, as a share of their length.
     void tolerate(double distance) { tolerance_ = distance; }
 
@@ -74,7 +74,7 @@ class Trial {
     bool prepare(std::size_t way);
 
     const gpu::Stream& stream_;
-    bool is_in_graphs_ = false;
+    int in_graph_ = 0;  ///< runs of a way in a graph; 0: no graph
     double tolerance_ = 1e-4;
     Program program_;
     std::vector<std::pair<Tensor, std::vector<float>>> filled_;

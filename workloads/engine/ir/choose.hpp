@@ -29,6 +29,7 @@ struct Product {
     Precision result_precision = Precision::fp32;  ///< of the result
     bool bias = false;  ///< added in the forward pass; its gradient in the pass of the weights
     bool relu = false;
+    bool gelu = false;  ///< by tanh, forward; its gradient in the pass of the data
     bool adds = false;  ///< to what the result holds
 
     auto operator<=>(const Product&) const = default;

@@ -132,6 +132,7 @@ Product product_of(const Multiply& operation)
             .result_precision = operation.written().precision,
             .bias = static_cast<bool>(operation.bias),
             .relu = operation.bias && operation.relu,
+            .gelu = static_cast<bool>(operation.before_gelu),
             .adds = operation.adds};
 }
 

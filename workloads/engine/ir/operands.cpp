@@ -71,8 +71,9 @@ class Operands {
         for (const Tensor& one : {a.source, a.weights, result})
             if (one.block != a.written().block) read({one});
         const bool sums = a.pass == Pass::backward_weights;
-        read({sums ? Tensor{} : a.bias, a.adds ? a.written() : Tensor{}});
-        written({a.written(), sums ? a.bias : Tensor{}}).scratch({a.workspace});
+        const bool is_forward = a.pass == Pass::forward;
+        read({sums ? Tensor{} : a.bias, a.adds ? a.written() : Tensor{}, is_forward ? Tensor{} : a.before_gelu});
+        written({a.written(), sums ? a.bias : Tensor{}, is_forward ? a.before_gelu : Tensor{}}).scratch({a.workspace});
     }
     void operator()(const AddBias& a) { read({a.values, a.bias}).written({a.values}); }
     void operator()(const Statistics& a)

@@ -104,6 +104,35 @@ void sum_in_products(List& list, const Choosers& choosers)
     list.sweep();
 }
 
+void activate_in_products(List& list, const Choosers& choosers)
+{
+    const Uses uses(list);
+    for_each_of<Activate>(list, [&](const Place& place, const Activate& gelu) {
+        if (gelu.kind != model::LayerKind::gelu_tanh) return;
+        const bool is_forward = !gelu.gradient;
+        const Tensor& between = is_forward ? gelu.source : gelu.gradient;
+        for (const Place& user : uses.users(between)) {
+            const auto* const product = user.as<Multiply>();
+            const bool writes = product != nullptr && product->written().block == between.block && !product->adds &&
+                                product->pass == (is_forward ? Pass::forward : Pass::backward_data);
+            if (!writes || product->relu || (is_forward ? !product->bias : uses.users(between).size() != 2)) continue;
+            Multiply both = *product;
+            Tensor& written = is_forward ? both.result : both.source;
+            both.before_gelu = written;
+            both.before_gelu.block = gelu.source.block;
+            both.before_gelu.begin = gelu.source.begin;
+            written.block = gelu.result.block;
+            written.begin = gelu.result.begin;
+            if (!choosers.product(product_of(both)).fused) return;
+            user.entry->operation = both;
+            place.entry->is_removed = true;
+            join(*place.stage, *user.stage);
+            return;
+        }
+    });
+    list.sweep();
+}
+
 void narrow_logits(List& list)
 {
     for_each_of<Loss>(list, [&](const Place&, Loss& loss) {

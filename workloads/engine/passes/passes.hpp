@@ -44,6 +44,8 @@ void mask_again(List& list);
 void take_whole_gradients(List& list);
 /// A product for the gradient of weights also sums the gradient of their layer's bias, where the library can.
 void sum_in_products(List& list, const Choosers& choosers);
+/// A product applies the GELU by tanh behind it; backward, the product before its gradient does. Where the library can.
+void activate_in_products(List& list, const Choosers& choosers);
 /// Convolutions write gradients of weights in the precision of the activations. They are widened together.
 void narrow_gradients(List& list, const Settings& settings);
 /// Weights of linear layers are updated from the factors of their gradient.

@@ -23,6 +23,7 @@ void run_passes(List& list, const Settings& settings, const Choosers& choosers)
         take_whole_gradients(list);
     } else {
         sum_in_products(list, choosers);
+        activate_in_products(list, choosers);
         if (settings.narrow()) narrow_gradients(list, settings);
     }
     if (choosers.narrow_logits) narrow_logits(list);
