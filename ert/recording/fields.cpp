@@ -98,20 +98,12 @@ constexpr std::array counter_fields{
 
 }  // namespace
 
-template <>
-const RecordFile<KernelRecord> RecordFile<KernelRecord>::table{"kernels.csv", kernel_fields};
-template <>
-const RecordFile<ApiRecord> RecordFile<ApiRecord>::table{"api.csv", api_fields};
-template <>
-const RecordFile<CopyRecord> RecordFile<CopyRecord>::table{"copies.csv", copy_fields};
-template <>
-const RecordFile<MemoryRecord> RecordFile<MemoryRecord>::table{"memory.csv", memory_fields};
-template <>
-const RecordFile<SynchronisationRecord> RecordFile<SynchronisationRecord>::table{"synchronisations.csv",
-                                                                                 synchronisation_fields};
-template <>
-const RecordFile<RangeRecord> RecordFile<RangeRecord>::table{"ranges.csv", range_fields};
-template <>
-const RecordFile<CounterRecord> RecordFile<CounterRecord>::table{"counters.csv", counter_fields};
+constinit const decltype(record_files) record_files{{"kernels.csv", kernel_fields},
+                                                    {"api.csv", api_fields},
+                                                    {"copies.csv", copy_fields},
+                                                    {"memory.csv", memory_fields},
+                                                    {"synchronisations.csv", synchronisation_fields},
+                                                    {"ranges.csv", range_fields},
+                                                    {"counters.csv", counter_fields}};
 
 }  // namespace roof

@@ -36,7 +36,7 @@ Header<Record> header_in(const CsvLines& lines, const std::string& run)
     };
     Header<Record> header{place("id")};
     if (header.id == lines.cells().size()) throw missing("id");
-    for (const Field<Record>& field : RecordFile<Record>::table.fields) {
+    for (const Field<Record>& field : std::get<RecordFile<Record>>(record_files).fields) {
         const std::size_t at = place(field.name);
         if (at < lines.cells().size())
             header.places.emplace_back(&field, at);
@@ -56,9 +56,8 @@ Header<Record> header_in(const CsvLines& lines, const std::string& run)
 /// Calls `take` for each line that can be read. Calls `tell` with a sentence and the rows concerned for each line that cannot, and for each
 /// block that does not match its checksum. The sentence is empty if another one told of the same block.
 template <class Record, class Tell>
-std::size_t read_lines(CsvLines& lines, const Header<Record>& header, const TakeRecord<Record>& take, const Tell& tell)
+void read_lines(CsvLines& lines, const Header<Record>& header, const TakeRecord<Record>& take, const Tell& tell)
 {
-    std::size_t count = 0;
     std::string id, before, damage;
     std::set<std::string> in_block;
     bool is_told = false;
@@ -75,10 +74,7 @@ std::size_t read_lines(CsvLines& lines, const Header<Record>& header, const Take
         follows_unknown = id.empty() && !damage.empty();
         is_told = is_told || !damage.empty();
         if (more && id != before) in_block.insert(id);
-        if (more && damage.empty()) {
-            take(id, record);
-            ++count;
-        }
+        if (more && damage.empty()) take(id, record);
         if (!lines.ends_block()) continue;
         in_block.insert(id);
         if (const std::string block = lines.block_damage(); !block.empty())
@@ -86,22 +82,19 @@ std::size_t read_lines(CsvLines& lines, const Header<Record>& header, const Take
         in_block.clear();
         is_told = false;
     }
-    return count;
 }
 
 /// A file whose header is damaged is read with the one of this version if the line after it proves that.
 template <class Record, class Tell>
-std::size_t read_file_of(const std::filesystem::path& file, const TakeRecord<Record>& take, const Tell& tell,
-                         const std::function<void(const std::string&, bool is_lost)>& tell_header)
+void read_file_of(const std::filesystem::path& file, const TakeRecord<Record>& take, const Tell& tell,
+                  const std::function<void(const std::string&, bool is_lost)>& tell_header)
 {
     const std::string run = run_of(file.parent_path());
     Header<Record> header;
-    std::size_t count = 0;
     read_lines_of(
-        file, with_column(header_of(RecordFile<Record>::table.fields), block_column, run),
+        file, with_column(header_of(std::get<RecordFile<Record>>(record_files).fields), block_column, run),
         [&](const CsvLines& lines) { header = header_in<Record>(lines, run); },
-        [&](CsvLines& lines) { count = read_lines(lines, header, take, tell); }, tell_header);
-    return count;
+        [&](CsvLines& lines) { read_lines(lines, header, take, tell); }, tell_header);
 }
 
 }  // namespace
@@ -110,8 +103,8 @@ template <class Record>
 void append_records(const std::filesystem::path& folder, const std::string& id, std::span<const Record> records)
 {
     if (records.empty()) return;
-    const std::filesystem::path file = folder / RecordFile<Record>::table.name;
-    const auto& fields = RecordFile<Record>::table.fields;
+    const std::filesystem::path file = folder / std::get<RecordFile<Record>>(record_files).name;
+    const auto& fields = std::get<RecordFile<Record>>(record_files).fields;
     std::string lines;
     for (const Record& record : records) {
         append_row(lines, id, record, fields);
@@ -127,7 +120,7 @@ RecordDamage check_records(const std::filesystem::path& folder)
     RecordDamage damage;
     DamageList sentences;
     const auto check = [&]<class Record>() {
-        const std::filesystem::path file = folder / RecordFile<Record>::table.name;
+        const std::filesystem::path file = folder / std::get<RecordFile<Record>>(record_files).name;
         if (!std::filesystem::exists(file)) return;
         read_file_of<Record>(
             file, [](const std::string&, const Record&) {},
@@ -148,7 +141,7 @@ RecordDamage check_records(const std::filesystem::path& folder)
 template <class Record>
 std::size_t read_records(const RecordedFolder& folder, const TakeRecord<Record>& take)
 {
-    const std::filesystem::path file = folder.path / RecordFile<Record>::table.name;
+    const std::filesystem::path file = folder.path / std::get<RecordFile<Record>>(record_files).name;
     if (!std::filesystem::exists(file) || folder.damage.is_everywhere) return 0;
     const auto refuse = [&](const std::string& damage, const auto&) {
         if (folder.damage.sentences.empty()) throw InputError(damage);

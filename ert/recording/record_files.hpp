@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,24 +27,11 @@ template <class Record>
 struct RecordFile {
     std::string_view name;
     std::span<const Field<Record>> fields;
-
-    static const RecordFile table;
 };
-
-template <>
-const RecordFile<KernelRecord> RecordFile<KernelRecord>::table;
-template <>
-const RecordFile<ApiRecord> RecordFile<ApiRecord>::table;
-template <>
-const RecordFile<CopyRecord> RecordFile<CopyRecord>::table;
-template <>
-const RecordFile<MemoryRecord> RecordFile<MemoryRecord>::table;
-template <>
-const RecordFile<SynchronisationRecord> RecordFile<SynchronisationRecord>::table;
-template <>
-const RecordFile<RangeRecord> RecordFile<RangeRecord>::table;
-template <>
-const RecordFile<CounterRecord> RecordFile<CounterRecord>::table;
+extern const std::tuple<RecordFile<KernelRecord>, RecordFile<ApiRecord>, RecordFile<CopyRecord>,
+                        RecordFile<MemoryRecord>, RecordFile<SynchronisationRecord>, RecordFile<RangeRecord>,
+                        RecordFile<CounterRecord>>
+    record_files;
 
 /// Appends a line for each record of the row `id`; a new file gets its header first. Call this before the row is
 /// appended to measurements.csv. On InputError (such as a full disk) the file is unchanged.
@@ -85,9 +73,8 @@ std::size_t read_records(const RecordedFolder& folder, const TakeRecord<Record>&
 template <class Call>
 void for_each_kind_of_record(const Call& call)
 {
-    const auto each = [&]<class... Record>() { (call.template operator()<Record>(), ...); };
-    each.template
-    operator()<KernelRecord, ApiRecord, CopyRecord, MemoryRecord, SynchronisationRecord, RangeRecord, CounterRecord>();
+    std::apply([&]<class... Record>(const RecordFile<Record>&...) { (call.template operator()<Record>(), ...); },
+               record_files);
 }
 
 }  // namespace roof

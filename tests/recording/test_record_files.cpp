@@ -31,7 +31,7 @@ void check_round_trip(const std::vector<Record>& records)
     const std::vector<Record> read = back<Record>(first);
     REQUIRE(read.size() == records.size());
     append_records<Record>(second.path(), "train gpu:1 batch=2", read);
-    const std::string file(RecordFile<Record>::table.name);
+    const std::string file(std::get<RecordFile<Record>>(record_files).name);
     CHECK(read_file(first / file) == read_file(second / file));
 }
 
@@ -40,7 +40,7 @@ std::size_t read_text(
     const std::string& text, const TakeRecord<Record>& take = [](const std::string&, const Record&) {})
 {
     const fakes::TemporaryFolder folder;
-    write_file(folder / std::string(RecordFile<Record>::table.name), text);
+    write_file(folder / std::string(std::get<RecordFile<Record>>(record_files).name), text);
     return read_records<Record>(folder.path(), take);
 }
 

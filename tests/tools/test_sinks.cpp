@@ -69,9 +69,9 @@ std::size_t write_records(const std::filesystem::path& folder, const std::string
     std::size_t fields = 0;
     for_each_kind_of_record([&]<class Record>() {
         std::vector<Record> records;
-        for (const Field<Record>& spoil : RecordFile<Record>::table.fields) try {
+        for (const Field<Record>& spoil : std::get<RecordFile<Record>>(record_files).fields) try {
                 Record record;
-                for (const Field<Record>& field : RecordFile<Record>::table.fields) {
+                for (const Field<Record>& field : std::get<RecordFile<Record>>(record_files).fields) {
                     const auto value = plain.find(field.name);
                     if (value == plain.end()) continue;
                     try {
