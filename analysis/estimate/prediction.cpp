@@ -39,17 +39,19 @@ Cell end_cell(const std::optional<Seconds>& end)
     return end ? seconds(*end) : absent();
 }
 
-}  // namespace
-
+/// "+3.4%", "-12%".
 std::string signed_percent(double share)
 {
     return (share < 0 ? "-" : "+") + percent(std::abs(share));
 }
 
+/// Of a row's `phase`; a whole step without one.
 Passes passes_of(const Point& point)
 {
     return parse_enum<Passes>(point.text_or("phase", "train"));
 }
+
+}  // namespace
 
 std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target)
 {

@@ -27,9 +27,6 @@ struct Prediction {
     TimeRange range{};  ///< of the predicted time; files of earlier revisions have none
 };
 
-/// Of a row's `phase`; a whole step without one.
-Passes passes_of(const Point& point);
-
 /// Predicts a training step: a point with model, batch and precision. Of a row whose convolutions take the fastest algorithm the interval
 /// reaches down to what Winograd's products allow. nullopt for other points and for a precision
 /// without a ceiling on the target. Throws InputError for an unknown model.
@@ -53,9 +50,6 @@ struct PredictionError {
     std::optional<bool>
         held;  ///< whether the measured median is in the predicted interval; nothing unless both are known
 };
-
-/// Formats a share with its sign: "+3.4%", "-12%".
-std::string signed_percent(double share);
 
 /// The errors of all predicted rows. Rows without a prediction and predictions without a row are left out.
 struct PredictionErrors {

@@ -102,7 +102,9 @@ class MemoryTracker {
 
 CallPurpose purpose_of(std::string_view call)
 {
-    return value_found_in(parts, call).value_or(CallPurpose::other);
+    const auto* const part =
+        std::ranges::find_if(parts, [&](const auto& one) { return call.find(one.name) != call.npos; });
+    return part == parts.end() ? CallPurpose::other : part->value;
 }
 
 std::vector<CallTotal> add_up_calls(const RecordedFolder& folder)

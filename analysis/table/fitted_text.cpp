@@ -120,13 +120,6 @@ bool is_needed(const std::string& title, const DataTable& table)
     return count_distinct(others, table) < count_distinct(table.identifying, table);
 }
 
-/// The number of columns if none has the title.
-std::size_t column_of(const std::string& title, const DataTable& table)
-{
-    const auto found = std::ranges::find(table.columns, title, &TableColumn::title);
-    return static_cast<std::size_t>(found - table.columns.begin());
-}
-
 bool continues_letter(char byte)
 {
     return (byte & 0xC0) == 0x80;
@@ -215,9 +208,9 @@ DataTable fitted(const DataTable& table, int columns)
     }
     if (!common.empty()) fitting.title += (fitting.title.empty() ? "" : "; ") + common;
     for (const std::string& title : table.expendable) {
-        const std::size_t column = column_of(title, fitting);
-        if (width_of(fitting) > most && column < fitting.columns.size() && !is_needed(title, fitting))
-            erase_column(fitting, column);
+        const auto column = std::ranges::find(fitting.columns, title, &TableColumn::title);
+        if (width_of(fitting) > most && column != fitting.columns.end() && !is_needed(title, fitting))
+            erase_column(fitting, static_cast<std::size_t>(column - fitting.columns.begin()));
     }
     for (std::size_t i = 0; i + 1 < fitting.columns.size(); ++i)  // remarks stand last and stay whole
         if (const std::size_t width = least_width_of(fitting); width > most && !has_numbers(fitting, i))

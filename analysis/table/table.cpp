@@ -1,5 +1,6 @@
 #include "analysis/table/table.hpp"
 
+#include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/text.hpp"
@@ -76,12 +77,7 @@ std::string exported_text(const std::string& text)
 
 std::string label_text(const std::string& text)
 {
-    std::string escaped;
-    for (const char c : printable(text)) {
-        if (c == '\\' || c == '"') escaped += '\\';
-        escaped += c;
-    }
-    return escaped;
+    return with_replaced(printable(text), {{'\\', R"(\\)"}, {'"', R"(\")"}});
 }
 
 json json_number(double value)

@@ -76,11 +76,6 @@ std::string_view column_for(const AddOthers& add_others)
     return add_others ? row_column : block_column;
 }
 
-std::string name_of(std::string_view file)
-{
-    return std::filesystem::path(file).filename();
-}
-
 }  // namespace
 
 std::uint32_t crc32_of(std::string_view text)
@@ -138,6 +133,7 @@ std::string Block::damage(std::string_view stated, std::optional<std::uint32_t> 
     const Place& own = places_.front();
     std::string sentence = fmt::format("{}:{}: it", own.file, own.first);
     if (changed == 1) return sentence + mismatch + "a line before it is missing, repeated or moved";
+    const auto name_of = [](std::string_view file) { return file.substr(file.rfind('/') + 1); };
     std::string others;
     std::size_t before = 1;  // lines of the checksum before the place
     for (const Place& place : places_) {

@@ -2,7 +2,6 @@
 
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
-#include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
@@ -10,23 +9,6 @@
 #include <sstream>
 
 namespace roof {
-namespace {
-
-CsvTable table_in(std::istream& csv, const std::string& name)
-{
-    CsvTable table;
-    CsvLines lines(csv, name);
-    if (!lines.next()) return table;
-    table.header.assign(lines.cells().begin(), lines.cells().end());
-    for (;;) {
-        const bool is_line = lines.next();
-        if (const std::string damage = lines.damage(); !damage.empty()) throw InputError(damage);
-        if (!is_line) return table;
-        table.rows.emplace_back(lines.cells().begin(), lines.cells().end());
-    }
-}
-
-}  // namespace
 
 std::size_t CsvTable::column(std::string_view name) const
 {
@@ -67,13 +49,16 @@ std::string csv_line(std::span<const std::string> cells)
 CsvTable parse_csv(const std::string& text, const std::string& name)
 {
     std::istringstream csv(text);
-    return table_in(csv, name);
-}
-
-CsvTable read_csv(const std::filesystem::path& file)
-{
-    std::ifstream csv = open_to_read(file);
-    return table_in(csv, file.string());
+    CsvTable table;
+    CsvLines lines(csv, name);
+    if (!lines.next()) return table;
+    table.header.assign(lines.cells().begin(), lines.cells().end());
+    for (;;) {
+        const bool is_line = lines.next();
+        if (const std::string damage = lines.damage(); !damage.empty()) throw InputError(damage);
+        if (!is_line) return table;
+        table.rows.emplace_back(lines.cells().begin(), lines.cells().end());
+    }
 }
 
 double number_in_cell(const std::string& cell, const std::string& where)

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,7 +27,6 @@ std::string csv_line(std::span<const std::string> cells);
 /// Throws InputError with file and line for a row whose number of cells differs from the header's, and for lines that do not match
 /// their checksum.
 CsvTable parse_csv(const std::string& text, const std::string& name);
-CsvTable read_csv(const std::filesystem::path& file);
 
 /// The number in a cell. Throws InputError, which begins with `where`, for any other text.
 double number_in_cell(const std::string& cell, const std::string& where);

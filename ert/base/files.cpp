@@ -13,15 +13,14 @@
 
 #include <cerrno>
 #include <cstring>
-#include <optional>
 #include <random>
 #include <vector>
 
 namespace roof {
 
-namespace {
-
 namespace fs = std::filesystem;
+
+namespace {
 
 int output = STDOUT_FILENO;  // global, as the streams of a process are
 
@@ -57,15 +56,6 @@ class Descriptor {
   private:
     int number_;
 };
-
-/// None if the links lead to no file.
-std::optional<struct stat> status_of(const fs::path& file)
-{
-    struct stat status {};
-    if (::stat(file.c_str(), &status) == 0) return status;
-    if (errno != ENOENT) fail("open", file, errno);
-    return std::nullopt;
-}
 
 /// The reason why a file of this kind is not read; empty for a regular file.
 std::string kind_of(mode_t mode)
@@ -152,8 +142,6 @@ void replace_file(const fs::path& file, const std::string& content, mode_t mode)
 
 }  // namespace
 
-namespace fs = std::filesystem;
-
 fs::path program_path()
 {
     std::error_code error;
@@ -172,11 +160,6 @@ fs::path part_file(const std::string& name, const fs::path& program_folder)
                                   library_folder.string()));
 }
 
-fs::path part_file(const std::string& name)
-{
-    return part_file(name, program_path().parent_path());
-}
-
 std::string why_not_read(const fs::path& place)
 {
     struct stat status {};
@@ -191,11 +174,8 @@ std::string why_not_read(const fs::path& place)
 
 std::ifstream open_if_there(const fs::path& file)
 {
-    struct stat status {};
-    if (::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode)) return std::ifstream(file, std::ios::binary);
-    std::ifstream failed;
-    failed.setstate(std::ios::failbit);
-    return failed;
+    std::error_code none;
+    return std::ifstream(fs::is_regular_file(file, none) ? file : fs::path(), std::ios::binary);
 }
 
 std::ifstream open_to_read(const fs::path& file)
@@ -235,14 +215,14 @@ void write_file(const fs::path& file, const std::string& content)
 
 void write_chosen_file(const fs::path& file, const std::string& content)
 {
-    const std::optional<struct stat> there = status_of(file);
-    if (there && S_ISDIR(there->st_mode)) fail("write", file, EISDIR);
-    if (!there || (S_ISREG(there->st_mode) && !is_standard_output(*there))) {
-        replace_file(end_of_links(file), content, there ? there->st_mode & permissions : 0666);
-        return;
-    }
+    struct stat there {};
+    const bool is_there = ::stat(file.c_str(), &there) == 0;  // at the end of the links
+    if (!is_there && errno != ENOENT) fail("open", file, errno);
+    if (is_there && S_ISDIR(there.st_mode)) fail("write", file, EISDIR);
+    if (!is_there || (S_ISREG(there.st_mode) && !is_standard_output(there)))
+        return replace_file(end_of_links(file), content, is_there ? there.st_mode & permissions : 0666);
     int error = 0;
-    if (is_standard_output(*there)) {
+    if (is_standard_output(there)) {
         error = write_all(own_output(), content);
     } else {
         const Descriptor descriptor(file, O_WRONLY | O_NOCTTY | O_NONBLOCK);
@@ -293,9 +273,8 @@ void make_folder(const fs::path& folder)
     for (; !fs::exists(above, error) && above.has_relative_path(); above = above.parent_path())
         missing.push_back(above);
     fs::create_directories(folder, error);
-    if (error || !fs::is_directory(folder, error)) {
+    if (error || !fs::is_directory(folder, error))
         fail("create the folder", folder, error ? error.message() : "a file stands there");
-    }
     for (const fs::path& made : missing) flush_folder_of(made);
 }
 

@@ -17,10 +17,8 @@ std::filesystem::path program_path();
 
 /// `name` beside the program in `program_folder`, else in ../lib/roof of that folder. Throws Unsupported that names
 /// both places if it is in neither.
-std::filesystem::path part_file(const std::string& name, const std::filesystem::path& program_folder);
-
-/// The same for the running program.
-std::filesystem::path part_file(const std::string& name);
+std::filesystem::path part_file(const std::string& name,
+                                const std::filesystem::path& program_folder = program_path().parent_path());
 
 /// The reason why this process may not read the file, or enter the folder; empty if it may, or there is none.
 std::string why_not_read(const std::filesystem::path& place);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,15 +71,6 @@ Enum parse_enum(std::string_view word)
 {
     const auto names = names_of(Enum{});
     return row_in(names.rows, names.what, word).value;
-}
-
-/// The value of the first row whose name is a part of `text`; none if there is no such row.
-template <class Table>
-auto value_found_in(const Table& table, std::string_view text)
-{
-    const auto row =
-        std::ranges::find_if(table, [&](const auto& r) { return text.find(r.name) != std::string_view::npos; });
-    return row == std::ranges::end(table) ? std::nullopt : std::optional(row->value);
 }
 
 }  // namespace roof

@@ -1,6 +1,6 @@
 #include "tests/engine/reference.hpp"
 
-#include "ert/base/csv.hpp"
+#include "tests/fakes/read_csv.hpp"
 #include "workloads/model/hashed.hpp"
 
 #include <cmath>

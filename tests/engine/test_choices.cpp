@@ -1,7 +1,7 @@
 // Remembered choices: their file, its damage, several processes, and choices that are undecided.
-#include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "tests/fakes/read_csv.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "workloads/engine/choices.hpp"
 

@@ -1,5 +1,5 @@
 // Compares all models with torchvision: per layer where a table exists, and in total for all fourteen.
-#include "ert/base/csv.hpp"
+#include "tests/fakes/read_csv.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/model/work.hpp"
 

@@ -1,6 +1,6 @@
 // Compares the hashed recipe with sums and values of another implementation.
-#include "ert/base/csv.hpp"
 #include "ert/base/text.hpp"
+#include "tests/fakes/read_csv.hpp"
 #include "workloads/model/hashed.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,8 +1,8 @@
 // Networks from ONNX files. The files in data/onnx are torchvision's networks as PyTorch 2.13 exports them, without the
 // values of the weights; data/onnx/README.md says how they were made.
-#include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
 #include "tests/engine/layers/small_networks.hpp"
+#include "tests/fakes/read_csv.hpp"
 #include "tests/model/made_onnx.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/model/work.hpp"

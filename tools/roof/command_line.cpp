@@ -69,30 +69,6 @@ int run_as_rank(const Environment& environment)
     return registry.follower()(registry);
 }
 
-int dispatch(const Arguments& arguments, const Environment& environment)
-{
-    const std::string first = arguments.empty() ? "help" : arguments.front();
-    const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-    if (first == "--version" || first == "-V") {
-        environment.out << "roof " << version() << " (" << revision() << ")\n";
-        return 0;
-    }
-    if (first == "--help" || first == "-h" || first == "help") {
-        const bool of_all = rest.empty() || rest.front() == "help";
-        const std::string page =
-            of_all ? overview(first == "help" && !arguments.empty()) : help_of(find_command(rest.front()).name);
-        environment.out << fitted_help(page, environment.terminal);
-        return 0;
-    }
-    if (first == "rank") return run_as_rank(environment);
-    const Command& command = find_command(first);
-    if (asks_for_help(rest)) {
-        environment.out << short_help(command.name, environment.terminal);
-        return 0;
-    }
-    return run_command(command, rest, arguments, environment);
-}
-
 std::size_t indent_of(std::string_view line)
 {
     return std::min(line.find_first_not_of(' '), line.size());
@@ -146,6 +122,46 @@ std::string one_line(const std::string& option, std::size_t width)
     return "    " + text + "\n";
 }
 
+/// The page in lines that fit the window, if there is one; examples stay whole.
+std::string fitted_help(const std::string& page, const Terminal& terminal)
+{
+    if (terminal.width <= 0) return page;
+    const std::vector<std::string> lines =
+        whole_lines(terminal.plain ? in_ascii(page) : page);  // its signs may be longer
+    std::string text;
+    bool is_example = false;
+    for (const std::string& line : lines) {
+        if (line.starts_with('#')) is_example = line == "## Examples";
+        const bool is_whole = is_example && line.starts_with(' ');
+        text += is_whole ? line + "\n" : in_window(line + "\n", terminal);
+    }
+    return text;
+}
+
+int dispatch(const Arguments& arguments, const Environment& environment)
+{
+    const std::string first = arguments.empty() ? "help" : arguments.front();
+    const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+    if (first == "--version" || first == "-V") {
+        environment.out << "roof " << version() << " (" << revision() << ")\n";
+        return 0;
+    }
+    if (first == "--help" || first == "-h" || first == "help") {
+        const bool of_all = rest.empty() || rest.front() == "help";
+        const std::string page =
+            of_all ? overview(first == "help" && !arguments.empty()) : help_of(find_command(rest.front()).name);
+        environment.out << fitted_help(page, environment.terminal);
+        return 0;
+    }
+    if (first == "rank") return run_as_rank(environment);
+    const Command& command = find_command(first);
+    if (asks_for_help(rest)) {
+        environment.out << short_help(command.name, environment.terminal);
+        return 0;
+    }
+    return run_command(command, rest, arguments, environment);
+}
+
 }  // namespace
 
 int run_command_line(const std::vector<std::string>& arguments, const Environment& unsafe)
@@ -192,21 +208,6 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
     } catch (const std::exception& error) {  // of a library, and not explained by the code that called it
         return complain(Error("unexpected: " + in_own_words(error)), failed);
     }
-}
-
-std::string fitted_help(const std::string& page, const Terminal& terminal)
-{
-    if (terminal.width <= 0) return page;
-    const std::vector<std::string> lines =
-        whole_lines(terminal.plain ? in_ascii(page) : page);  // its signs may be longer
-    std::string text;
-    bool is_example = false;
-    for (const std::string& line : lines) {
-        if (line.starts_with('#')) is_example = line == "## Examples";
-        const bool is_whole = is_example && line.starts_with(' ');
-        text += is_whole ? line + "\n" : in_window(line + "\n", terminal);
-    }
-    return text;
 }
 
 std::string short_help(std::string_view command, const Terminal& terminal)

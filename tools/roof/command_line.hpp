@@ -25,8 +25,4 @@ std::string short_help(std::string_view command, const Terminal& terminal);
 /// help/<command>.md. Throws std::logic_error if there is none.
 std::string help_of(std::string_view command);
 
-/// The page in lines that fit the window, if there is one. Lines of a paragraph and of an option's description are joined first;
-/// examples stay whole.
-std::string fitted_help(const std::string& page, const Terminal& terminal);
-
 }  // namespace roof

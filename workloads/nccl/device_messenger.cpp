@@ -4,7 +4,10 @@
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/stream.hpp"
 #include "workloads/nccl/device_exchange.hpp"
+#include "workloads/parallel/place.hpp"
 
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace roof::nccl {
@@ -52,8 +55,8 @@ class DeviceMessenger : public parallel::Messenger {
     Ranks ranks_;
 };
 
-}  // namespace
-
+/// Why NCCL cannot give each rank a GPU of its own, or nothing. `devices`: those that the ranks of this machine divide; with one, every
+/// rank takes that one.
 std::optional<std::string> lacking_devices(const parallel::Place& place, const Device& devices)
 {
     const std::size_t gpus = devices.others.size() + 1;
@@ -61,6 +64,8 @@ std::optional<std::string> lacking_devices(const parallel::Place& place, const D
     return std::to_string(place.ranks_here) + " ranks were started on this machine for " + std::to_string(gpus) +
            (gpus == 1 ? " GPU" : " GPUs") + ": each wants its own, as --device gpu:0,1 gives them to two";
 }
+
+}  // namespace
 
 parallel::Carrier device_carrier()
 {

@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 /// The number of the format, in the first line of machine.yaml. Format 2 lacks columns, and states no run.
 constexpr int format = 3;
 constexpr int oldest_format = 2;
+constexpr int letters_of_run = 10;
 
 /// The header and a line for each row; empty without rows.
 template <class Row>
@@ -36,15 +37,6 @@ std::string with_header_of(const std::vector<Field<Row>>& fields, const std::str
     std::string lines = header_of(fields) + "\n";
     for (const Row& row : rows) append_row(lines, id, row, fields);
     return lines;
-}
-
-/// Appends the lines in a single write; the first one, the header, only to a new file.
-void append_after_header(const fs::path& file, const std::string& lines)
-{
-    std::error_code none;
-    if (lines.empty()) return;
-    const bool is_new = !fs::exists(file) || fs::file_size(file, none) == 0;
-    append_file(file, is_new ? lines : lines.substr(lines.find('\n') + 1));
 }
 
 /// Whether the columns are those of this version. Of which run they are is checked with the rows.
@@ -83,14 +75,6 @@ bool remove_run_without_rows(const fs::path& folder)
     if (files != std::ssize(left) || is_of_other_format(folder) || !check_seal(folder).damage.empty()) return false;
     for (const fs::path& file : left) fs::remove(folder / file);
     return true;
-}
-
-/// Letters in the name of a run, by chance.
-constexpr int letters_of_run = 10;
-
-void keep_document(const fs::path& file, const std::string& content)
-{
-    if (!fs::exists(file)) write_file(file, content);
 }
 
 /// The length of the file without its unfinished end.
@@ -227,9 +211,10 @@ RunDirectory::RunDirectory(fs::path folder, const std::string& plan_text, const 
     const fs::path machine_file = folder_ / "machine.yaml";
     const std::string reason = why_no_row_is_appended(folder_, plan_text, machine);
     if (!reason.empty() && !remove_run_without_rows(folder_)) throw InputError(reason);
-    keep_document(plan_file, plan_text);
-    keep_document(machine_file, fmt::format("format: {}\nrun: {}\n", format, random_letters(letters_of_run)) +
-                                    YAML::Dump(to_yaml(machine)) + "\n");
+    if (!fs::exists(plan_file)) write_file(plan_file, plan_text);
+    if (!fs::exists(machine_file))
+        write_file(machine_file, fmt::format("format: {}\nrun: {}\n{}\n", format, random_letters(letters_of_run),
+                                             YAML::Dump(to_yaml(machine))));
     read_back();
     if (!fs::exists(folder_ / seal_file)) seal(folder_);
 }
@@ -286,10 +271,14 @@ void RunDirectory::append(const Measurement& row)
     const std::array files{with_header_of(sample_fields(), id, row.samples),
                            with_header_of(part_fields(), id, row.parts)};
     std::string line;
+    std::error_code none;
     append_row(line, id, row, measurement_fields());
     try {
         check_lock();
-        for (std::size_t i = 0; i < files.size(); ++i) append_after_header(folder_ / files_of_rows[i], files[i]);
+        for (std::size_t i = 0; i < files.size(); ++i)
+            if (const fs::path file = folder_ / files_of_rows[i]; !files[i].empty())  // the header for a new file only
+                append_file(file, is_there(file) && !fs::is_empty(file, none) ? files[i].substr(files[i].find('\n') + 1)
+                                                                              : files[i]);
         append_block(folder_ / measurements_file, header_of(measurement_fields()), line,
                      [&](std::string_view, BlockSum& sum) {
                          for (const std::string& file : files)

@@ -1,9 +1,9 @@
 #include "analysis/estimate/node_scaling.hpp"
 
 #include "analysis/estimate/machine_estimate.hpp"
-#include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "tests/fakes/read_csv.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

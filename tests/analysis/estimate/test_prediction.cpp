@@ -1,9 +1,9 @@
 // Predictions: written before the measurement, read back after it, and compared with it.
 #include "analysis/estimate/prediction.hpp"
 
-#include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
 #include "made.hpp"
+#include "tests/fakes/read_csv.hpp"
 
 #include <catch2/catch.hpp>
 

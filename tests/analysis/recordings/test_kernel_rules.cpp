@@ -1,7 +1,7 @@
 // The built-in rules against kernel names of cuDNN, cuBLAS, CUTLASS, PyTorch and NCCL, and the grammar of rules.
 #include "analysis/recordings/kernel_rules.hpp"
-#include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
+#include "tests/fakes/read_csv.hpp"
 
 #include <catch2/catch.hpp>
 

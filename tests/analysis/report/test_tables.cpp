@@ -2,11 +2,11 @@
 #include "analysis/report/report.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/rows.hpp"
-#include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "made.hpp"
 #include "recordings.hpp"
+#include "tests/fakes/read_csv.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

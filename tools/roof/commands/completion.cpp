@@ -48,7 +48,7 @@ std::vector<std::string> values_of(std::string_view command, std::string_view wo
     if (command == "run" && word.starts_with("--")) values = trained_values(context.registry, word);
     if (command == "estimate" && word == "--phase") values = names_in(names_of(model::Use{}).rows);
     if (command == "estimate" && word == "--optimizer") values = names_in(names_of(model::Optimizer{}).rows);
-    if (word == "MODEL") values = trained_models(context.registry);
+    if (word == "MODEL") values = trained_values(context.registry, "--model");
     if (word == "PLAN" || word == "--plan") values = built_in_plans();
     if (word == "SHELL") values = names_in(shells);
     if (word == "--on") values = machine_names();

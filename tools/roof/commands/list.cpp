@@ -20,11 +20,6 @@ struct ListOptions {
     bool& json = parser.flag("--json");
 };
 
-json models(const BenchRegistry& registry)
-{
-    return trained_models(registry);
-}
-
 std::string allowed_text(const Axis& axis)
 {
     std::string others;
@@ -114,7 +109,11 @@ struct Listing {
     bool is_long = false;  ///< printed only if it is asked for
 };
 constexpr Listing kinds[] = {
-    {"models", models}, {"benches", benches}, {"plans", plans}, {"devices", devices}, {"counters", counters, true}};
+    {"models", [](const BenchRegistry& registry) -> json { return trained_values(registry, "--model"); }},
+    {"benches", benches},
+    {"plans", plans},
+    {"devices", devices},
+    {"counters", counters, true}};
 
 std::string text_of(const json& entry)
 {

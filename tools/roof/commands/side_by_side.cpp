@@ -1,6 +1,5 @@
 #include "tools/roof/commands/side_by_side.hpp"
 
-#include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/programs/child_program.hpp"
 
@@ -11,6 +10,11 @@ namespace roof {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// The benches whose launches use what the GPUs of a node share: the buses to the host and between GPUs, and the host. Measured at once
+/// they would disturb each other. All other benches of a GPU run inside it; what they share is the power and the air of the node, as a
+/// training step over all GPUs does.
+constexpr const char* shared_benches = "link,peer,allreduce,launch,network,network_pair";
 
 fs::path part_of(const fs::path& folder, const std::string& device)
 {
@@ -29,12 +33,6 @@ bool has_rows(const std::vector<Measurement>& rows, const std::string& device)
 
 }  // namespace
 
-const std::vector<std::string>& shared_benches()
-{
-    static const std::vector<std::string> benches{"link", "peer", "allreduce", "launch", "network", "network_pair"};
-    return benches;
-}
-
 std::optional<std::vector<Measurement>> measure_side_by_side(const SideBySide& what, const fs::path& folder,
                                                              const std::vector<Measurement>& done)
 {
@@ -42,14 +40,9 @@ std::optional<std::vector<Measurement>> measure_side_by_side(const SideBySide& w
     std::vector<ChildProgram> programs;
     for (const std::string& device : what.devices) {
         if (has_rows(done, device) && !fs::exists(part_of(folder, device))) continue;
-        std::vector<std::string> words{program_path().string(),
-                                       "calibrate",
-                                       "--device",
-                                       device,
-                                       "--without",
-                                       join(shared_benches(), ","),
-                                       "--out",
-                                       part_of(folder, device).string()};
+        std::vector<std::string> words{
+            program_path().string(),         "calibrate", "--device", device, "--without", shared_benches, "--out",
+            part_of(folder, device).string()};
         words.insert(words.end(), what.arguments.begin(), what.arguments.end());
         devices.push_back(device);
         programs.push_back({std::move(words), log_of(folder, device)});

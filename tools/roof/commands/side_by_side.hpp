@@ -10,11 +10,6 @@
 
 namespace roof {
 
-/// The benches whose launches use what the GPUs of a node share: the buses to the host and between GPUs, and the host. Measured at once
-/// they would disturb each other. All other benches of a GPU run inside it; what they share is the power and the air of the node, as a
-/// training step over all GPUs does.
-const std::vector<std::string>& shared_benches();
-
 struct SideBySide {
     std::vector<std::string> devices;    ///< "gpu:0", "gpu:1", …
     std::vector<std::string> arguments;  ///< of each process, after "roof calibrate --device NAME"

@@ -53,6 +53,15 @@ std::optional<Results> complete_by_plan(const fs::path& folder, const Results& n
     }
 }
 
+/// The predictions beside the measurements, in `columns` columns; empty without them.
+std::string predictions_text(const analysis::Study& study, int columns)
+{
+    if (study.predictions.rows.empty()) return {};
+    const std::string title = fmt::format("Predicted before the first row was measured (fingerprint {}) and measured",
+                                          study.predictions_fingerprint);
+    return analysis::fitted_lines(title, columns) + '\n' + analysis::to_text(study.predictions, columns) + '\n';
+}
+
 }  // namespace
 
 void tell_once(const std::string& sentence, Context& context)
@@ -197,14 +206,6 @@ void keep_predictions(const std::vector<analysis::Prediction>& predictions, cons
     context.err << fmt::format("predicted {} before the first is measured: {}, fingerprint {}\n",
                                analysis::how_many(predictions.size(), "row"), file.string(),
                                analysis::fingerprint(text));
-}
-
-std::string predictions_text(const analysis::Study& study, int columns)
-{
-    if (study.predictions.rows.empty()) return {};
-    const std::string title = fmt::format("Predicted before the first row was measured (fingerprint {}) and measured",
-                                          study.predictions_fingerprint);
-    return analysis::fitted_lines(title, columns) + '\n' + analysis::to_text(study.predictions, columns) + '\n';
 }
 
 }  // namespace roof

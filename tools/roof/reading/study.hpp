@@ -67,9 +67,6 @@ std::vector<analysis::Prediction> predict(const std::vector<Item>& items, Contex
 void keep_predictions(const std::vector<analysis::Prediction>& predictions, const std::filesystem::path& folder,
                       bool has_rows, const Context& context);
 
-/// The predictions beside the measurements, in `columns` columns; empty without them.
-std::string predictions_text(const analysis::Study& study, int columns);
-
 // The machines for estimates (machines.cpp): the built-in spec sheets and the calibrations among the results.
 
 /// The built-in sheets, sorted by name.

@@ -70,6 +70,23 @@ std::string to_yaml(const Plan& plan, const PlanEntry& entry)
     return text;
 }
 
+StoppingOptions with_words(StoppingOptions options, const StoppingWords& words)
+{
+    constexpr int most = 1'000'000;
+    const auto number = [](const char* option, const std::string& text, double highest) {
+        const auto value = parse_number<double>(text);
+        if (value && *value > 0 && *value <= highest) return *value;
+        throw InputError(fmt::format("{}: '{}' is not a number above 0, at most {:g}", option, text, highest));
+    };
+    if (!words.warmup.empty()) options.warmup = whole_number("--warmup", words.warmup, 0, most);
+    if (!words.samples.empty())
+        options.min_samples = options.max_samples = whole_number("--samples", words.samples, 1, most);
+    if (!words.min_time.empty()) options.min_time = {number("--min-time", words.min_time, most)};
+    if (!words.max_noise.empty()) options.max_noise = number("--max-noise", words.max_noise, 1);
+    if (!words.timeout.empty()) options.budget = {number("--timeout", words.timeout, most)};
+    return options;
+}
+
 }  // namespace
 
 std::string plan_of(const Item& item)
@@ -120,11 +137,6 @@ std::vector<std::string> trained_values(const BenchRegistry& registry, std::stri
     return values;
 }
 
-std::vector<std::string> trained_models(const BenchRegistry& registry)
-{
-    return trained_values(registry, option_of("model"));
-}
-
 std::string option_of(std::string_view axis)
 {
     std::string option = "--" + std::string(axis);
@@ -150,23 +162,6 @@ std::map<std::string, std::string*> axis_options(OptionParser& parser)
                                       {"bucket_mb", ""},
                                       {"batch_norm", ""}})
         options[axis] = &parser.value(option_of(axis), usual);
-    return options;
-}
-
-StoppingOptions with_words(StoppingOptions options, const StoppingWords& words)
-{
-    constexpr int most = 1'000'000;
-    const auto number = [](const char* option, const std::string& text, double highest) {
-        const auto value = parse_number<double>(text);
-        if (value && *value > 0 && *value <= highest) return *value;
-        throw InputError(fmt::format("{}: '{}' is not a number above 0, at most {:g}", option, text, highest));
-    };
-    if (!words.warmup.empty()) options.warmup = whole_number("--warmup", words.warmup, 0, most);
-    if (!words.samples.empty())
-        options.min_samples = options.max_samples = whole_number("--samples", words.samples, 1, most);
-    if (!words.min_time.empty()) options.min_time = {number("--min-time", words.min_time, most)};
-    if (!words.max_noise.empty()) options.max_noise = number("--max-noise", words.max_noise, 1);
-    if (!words.timeout.empty()) options.budget = {number("--timeout", words.timeout, most)};
     return options;
 }
 

@@ -34,9 +34,7 @@ struct StoppingWords {
 
     static constexpr std::array names{"--warmup", "--samples", "--min-time", "--max-noise", "--timeout"};
 };
-/// Throws InputError.
-StoppingOptions with_words(StoppingOptions options, const StoppingWords& words);
-/// Of each entry, with a comment on it in the plan's text.
+/// Of each entry, with a comment on it in the plan's text. Throws InputError.
 void apply(const StoppingWords& words, Plan& plan);
 
 // The options of `roof run` as a plan, so that a run is measured, kept and continued like a sweep.
@@ -63,8 +61,6 @@ struct TrainOptions {
 /// The legal values of an option of `roof run`, of every bench that trains a model; empty for numbers and any text.
 /// Opens all parts.
 std::vector<std::string> trained_values(const BenchRegistry& registry, std::string_view option);
-/// The models that any bench of the registry can train. Opens all parts.
-std::vector<std::string> trained_models(const BenchRegistry& registry);
 
 /// "bucket_mb" -> "--bucket-mb".
 std::string option_of(std::string_view axis);

@@ -127,27 +127,16 @@ class Progress {
 };
 
 /// The last value and the mean so far, like AverageMeter of PyTorch's example.
-class Meter {
-  public:
-    void add(double value)
-    {
-        last_ = value;
-        sum_ += value;
-        ++count_;
-    }
-    double last() const { return last_; }
-    double mean() const { return sum_ / count_; }
+struct Meter {
+    double last = 0, sum = 0;
+    int count = 0;
 
-  private:
-    double last_ = 0;
-    double sum_ = 0;
-    int count_ = 0;
+    void add(double value) { last = value, sum += value, ++count; }
+    double mean() const { return sum / count; }
 };
 
 struct Meters {
-    Meter time;
-    Meter data;
-    Meter loss;
+    Meter time, data, loss;
 };
 
 /// Whether the step has a line: the first 20 steps, then every tenth, and the last.
@@ -161,8 +150,8 @@ std::string line(const Meters& meters, int step, int steps)
     const std::string total = steps > 0 ? std::to_string(steps) : "?";
     std::string text =
         fmt::format("Epoch: [0][{:>{}}/{}]  Time {:.3f} ({:6.3f})  Data {:.3f} ({:6.3f})", step, total.size(), total,
-                    meters.time.last(), meters.time.mean(), meters.data.last(), meters.data.mean());
-    return text + fmt::format("  Loss {:.4e} ({:.4e})\n", meters.loss.last(), meters.loss.mean());
+                    meters.time.last, meters.time.mean(), meters.data.last, meters.data.mean());
+    return text + fmt::format("  Loss {:.4e} ({:.4e})\n", meters.loss.last, meters.loss.mean());
 }
 
 }  // namespace

@@ -1,0 +1,14 @@
+// A CSV file as a table.
+#pragma once
+
+#include "ert/base/csv.hpp"
+#include "ert/base/files.hpp"
+
+namespace roof {
+
+inline CsvTable read_csv(const std::filesystem::path& file)
+{
+    return parse_csv(read_file(file), file.string());
+}
+
+}  // namespace roof
