@@ -241,6 +241,22 @@ TEST_CASE("what a killed writer, a hand or another machine left is named and pas
         CHECK_THROWS_AS(made.add("c", 1e11, noon + 22 * one_minute), InputError);
         CHECK(read_file(made.file()) == "a,b\n1,2\n");
     }
+    SECTION("a folder stands in its place")
+    {
+        fs::remove(made.file());
+        make_folder(made.file());
+        CHECK(has_remark(looks_in({made.file()}, machine_at()), "it is a folder"));
+        CHECK(looks_at(made.home / "b", machine_at()).seen.size() == 2);
+        CHECK_THROWS_AS(made.add("c", 1e11, noon + 22 * one_minute), InputError);
+    }
+    SECTION("a link to itself stands in its place")
+    {
+        fs::remove(made.file());
+        fs::create_symlink(made.file().filename(), made.file());
+        CHECK(looks_at(made.home / "b", machine_at()).seen.size() == 2);
+        made.add("c", 1e11, noon + 22 * one_minute);
+        CHECK(looks_in({made.file()}, machine_at()).seen.size() == 1);
+    }
     SECTION("a writer was killed before it renamed its file")
     {
         write_file(made.home / (made.file().filename().string() + ".abcdef.part"), whole.substr(0, 100));

@@ -82,3 +82,17 @@ TEST_CASE(
     CHECK(sweep("again", takes_seconds) == calibrated + 1);
     CHECK(looks_at(bench.folder / "again", fakes::fake_machine()).seen.size() == calibrated + 1);
 }
+
+TEST_CASE("what stands in the place of the machine's file of looks ends no command")
+{
+    const Workbench bench;
+    REQUIRE(calibrate({"--quick"}, bench).status == 0);
+    std::filesystem::remove(looks_of(bench));
+    std::filesystem::create_directory(looks_of(bench));
+    const auto said = calibrate({"--quick", "--json"}, bench);
+    CHECK(said.status == 0);
+    CHECK_THAT(said.err, Catch::Contains("the look at the ceilings is not kept: cannot read ") &&
+                             Catch::Contains("it is a folder"));
+    CHECK(json::parse(said.out).contains("ceilings"));
+    CHECK(bench.roof({"run", "tinynet", "--batch", "4"}).status == 0);
+}

@@ -8,6 +8,7 @@
 #include "ert/base/utc.hpp"
 #include "ert/method/bench/identity.hpp"
 #include "ert/method/bench/level.hpp"
+#include "ert/method/results/neighbours.hpp"
 #include "ert/method/results/seal.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <thread>
 
 namespace roof {
@@ -163,10 +165,8 @@ std::vector<Round> rounds_of(const std::string& text, double scale)
 void read_looks(const fs::path& file, const std::string& machine, LinesOfLooks& looks,
                 std::vector<std::string>& remarks)
 {
-    if (!fs::exists(file)) return;
-    if (fs::file_size(file) > 4 * largest_looks)
-        throw InputError(file.string() + ": it is too large for a file of looks");
-    std::ifstream csv = open_to_read(file);
+    if (!is_there(file)) return;
+    std::istringstream csv(read_file(file, 4 * largest_looks));
     CsvLines lines(csv, file.string());
     std::string what;
     if (!lines.next(what) || !lines.has_blocks() ||
@@ -244,7 +244,7 @@ fs::path looks_file_of(const fs::path& home, const Machine& machine)
 
 Looks looks_at(const fs::path& folder, const Machine& machine)
 {
-    if (folder.empty() || !fs::exists(folder / looks_file)) return {};
+    if (folder.empty() || !is_there(folder / looks_file)) return {};
     return looks_in(
         {looks_file_of(fs::absolute(folder).lexically_normal().parent_path(), machine), folder / looks_file}, machine);
 }
@@ -280,7 +280,7 @@ void add_look(const fs::path& folder, const fs::path& home, bool is_home, const 
               std::span<const Ceiling> ceilings, long long time)
 {
     const fs::path file = looks_file_of(home, machine);
-    const bool is_kept = is_home || fs::exists(file);
+    const bool is_kept = is_home || is_there(file);
     std::optional<FolderLock> lock;
     if (is_kept) wait_for(home, lock);
     LinesOfLooks looks;
