@@ -45,6 +45,22 @@ TEST_CASE("the page of a folder that was received does not go where a link in it
     CHECK_THAT(read_file(bench.path("victim")), Catch::Contains("html"));
 }
 
+TEST_CASE("the trace of a folder that was received does not go where a link in it leads")
+{
+    const Workbench bench;
+    const std::string run = bench.path("run");
+    REQUIRE(bench.roof({"run", "tinynet", "--batch", "4", "--out", run}).status == 0);
+    write_file(bench.path("victim"), "precious");
+    std::filesystem::create_symlink("../victim", run + "/trace.json");
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(run);
+    const auto said = bench.roof({"trace", "."});
+    std::filesystem::current_path(before);
+    REQUIRE(said.status == 0);
+    CHECK(read_file(bench.path("victim")) == "precious");
+    CHECK_THAT(read_file(run + "/trace.json"), Catch::Contains("traceEvents"));
+}
+
 TEST_CASE("a report of a run draws pictures and data, a trace and what-if read it, and compare can fail a pipeline")
 {
     const Workbench bench;

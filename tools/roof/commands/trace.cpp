@@ -18,7 +18,7 @@ struct TraceOptions {
     OptionParser& parser;
     std::string& folder = parser.required("DIR");
     std::string& row = parser.value("--row", "1");
-    std::string& out = parser.value("--out", "trace.json");
+    std::string& out = parser.value("--out");
 };
 
 int write_trace(const TraceOptions& options, Context& context)
@@ -28,10 +28,12 @@ int write_trace(const TraceOptions& options, Context& context)
     if (steps.empty()) throw InputError("no training step was measured in '" + options.folder + "'");
     const int number = whole_number("--row", options.row, 1, static_cast<int>(steps.size()));
     const Measurement& row = *steps[static_cast<std::size_t>(number - 1)];
-    write_chosen_file(options.out, analysis::json_document(analysis::trace_of(study, row), 1) + "\n");
-    context.out << in_window(
-        fmt::format("{}: step {} of {}, {}\n", options.out, number, steps.size(), printable(row.id())),
-        context.terminal);
+    const bool is_chosen = !options.out.empty();
+    const std::string file = is_chosen ? options.out : "trace.json";
+    (is_chosen ? write_chosen_file : write_file)(file,
+                                                 analysis::json_document(analysis::trace_of(study, row), 1) + "\n");
+    context.out << in_window(fmt::format("{}: step {} of {}, {}\n", file, number, steps.size(), printable(row.id())),
+                             context.terminal);
     return 0;
 }
 
