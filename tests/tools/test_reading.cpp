@@ -72,6 +72,10 @@ TEST_CASE("a report of a run draws pictures and data, a trace and what-if read i
     CHECK_THAT(said.out, Catch::Contains("most images per"));
     CHECK(std::filesystem::exists(bench.path("page.json")));
     CHECK(std::filesystem::is_directory(bench.path("pictures")));
+    const auto over = bench.roof({"report", run, "--data", run});
+    CHECK(over.status == 2);
+    CHECK_THAT(over.err, Catch::Contains("holds results, which the tables would replace"));
+    CHECK_FALSE(std::filesystem::exists(run + "/verdict.csv"));
     REQUIRE(bench.roof({"report", run, "--data", bench.path("numbers"), "--brief"}).status == 0);
     for (const char* name : {"page.json", "verdict.csv", "trajectories.json"}) {
         CAPTURE(name);

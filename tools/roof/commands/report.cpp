@@ -134,6 +134,9 @@ void hide_names(ReportOptions& options, std::optional<PlainNames>& names, Contex
 
 int make_report(ReportOptions options, Context& context)
 {
+    if (is_folder(options.data) && is_there(std::filesystem::path(options.data) / "machine.yaml"))
+        throw InputError("--data: " + options.data +
+                         " holds results, which the tables would replace: name another folder");
     if (options.folders.empty()) options.folders = {newest_run(context)};
     const bool is_chosen = !options.out.empty();
     if (!is_chosen) options.out = (std::filesystem::path(options.folders.front()) / "report.html").string();
