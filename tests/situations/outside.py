@@ -216,13 +216,21 @@ def a_command_of_it_in_a_removed_folder(jail, words):
     must(done.returncode == (0 if words.split() == PACKAGE else 2) and len(done.err.splitlines()) == done.returncode // 2, done.returncode, done.err)
 
 
-@situation("the package")
-def no_module_of_the_working_folder_is_imported(jail):
+@situation("the package", "A=1", "PYTHONPATH=:/none", "PYTHONPATH=/none:.", "PYTHONPATH=", "PATH=relative:/usr/bin:")
+def no_module_of_the_working_folder_is_imported(jail, variable):
     for name in ("json", "csv", "codecs", "argparse", "numpy", "pandas", "roof"):
         (jail.folder / f"{name}.py").write_text("print('of the working folder')\n", encoding="utf-8")
     for words in (PACKAGE, ["import", "none", "--out", "x"], ["estimate", "none.onnx", "--batch", "1"]):
-        done = jail.roof(*words)
+        done = jail.roof(*words, env=dict([variable.split("=")]))
         must("of the working folder" not in done.out + done.err, words, done.out)
+
+
+@situation("the package")
+def a_library_that_cannot_be_loaded_is_named(jail):
+    for name in ("numpy", "pandas"):
+        (jail.folder / f"{name}.py").write_text("raise ImportError('no room for it')\n", encoding="utf-8")
+    done = jail.roof("fleet", published(), env={"PYTHONPATH": str(jail.folder)})
+    must(done.returncode == 2 and done.err == "roof: a library of Python cannot be loaded: no room for it\n", done.returncode, done.err)
 
 
 @situation("the package", "ulimit -n 12", "ulimit -s 128", "ulimit -f 0", "umask 077")

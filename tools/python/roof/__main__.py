@@ -40,6 +40,8 @@ def run(command: str, arguments: list) -> int:
         print(f"roof: {printable(error)}", file=sys.stderr)
     except OSError as error:
         print(printable(f"roof: cannot use {error.filename or 'a file'}: {error.strerror or error}"), file=sys.stderr)
+    except ImportError as error:  # of a library that is installed
+        print(printable(f"roof: a library of Python cannot be loaded: {error}"), file=sys.stderr)
     except MemoryError:
         print("roof: there is not enough memory for this command", file=sys.stderr)
         return 1

@@ -103,6 +103,15 @@ int run(const std::vector<std::string>& words, const std::map<std::string, std::
     return error == ENOENT ? not_found : not_runnable;
 }
 
+/// The folders of a search path, without those that depend on the folder where the program happens to run.
+std::vector<std::string> absolute_folders(const char* variable, const char* usual)
+{
+    const char* const path = std::getenv(variable);
+    std::vector<std::string> folders = split(path == nullptr ? usual : path, ':');
+    std::erase_if(folders, [](const std::string& folder) { return !folder.starts_with('/'); });
+    return folders;
+}
+
 /// The file that Python runs; empty if there is no package.
 fs::path package_beside(const fs::path& program_folder)
 {
@@ -185,12 +194,11 @@ std::string run_program(const std::vector<std::string>& words)
 
 std::string installed(const std::string& program)
 {
-    const char* const path = std::getenv("PATH");
-    for (const std::string& folder : split(path == nullptr ? "/usr/bin" : path, ':')) {
-        const fs::path file = fs::path(folder) / program;
-        std::error_code none;
-        if (file.is_absolute() && fs::is_regular_file(file, none) && ::access(file.c_str(), X_OK) == 0) return file;
-    }
+    std::error_code none;
+    for (const fs::path folder : absolute_folders("PATH", "/usr/bin"))
+        if (const fs::path file = folder / program;
+            fs::is_regular_file(file, none) && ::access(file.c_str(), X_OK) == 0)
+            return file;
     return {};
 }
 
@@ -214,8 +222,12 @@ int run_in_package(const std::string& command, const std::vector<std::string>& a
     sigemptyset(&interrupt);
     sigaddset(&interrupt, SIGINT);
     pthread_sigmask(SIG_BLOCK, &interrupt, &before);  // until roof/__main__.py is ready to end by it
-    const int status =
-        run_child(words, {{"ROOF_PROGRAM", program}, {"PYTHONHOME", ""}, {"PYTHONINSPECT", ""}}, problem);
+    const int status = run_child(words,
+                                 {{"ROOF_PROGRAM", program},
+                                  {"PYTHONHOME", ""},
+                                  {"PYTHONINSPECT", ""},
+                                  {"PYTHONPATH", join(absolute_folders("PYTHONPATH", ""), ":")}},
+                                 problem);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (!problem.empty()) throw InputError(problem);
     if (status > signalled) {
