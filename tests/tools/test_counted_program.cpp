@@ -98,6 +98,8 @@ TEST_CASE("profile without a GPU runs the program, writes its row and returns it
                              (Catch::Contains("not simulated: ") || Catch::Contains("not counted: ")));
     CHECK_THAT(read_file(bench.path("run/measurements.csv")), Catch::Contains("program cpu model=sh"));
     CHECK(bench.roof({"profile", "--out", bench.path("none"), "--", "no-such-program"}).status == 127);
+    const std::string long_script = "exit 4;" + std::string(5000, ' ');
+    CHECK(bench.roof({"profile", "--out", bench.path("long"), "--", "sh", "-c", long_script}).status == 4);
     const Said wrong = bench.roof({"profile", "--simulate", "--range", "step", "--", "true"});
     CHECK_THAT(wrong.err, Catch::Contains("are for programs on a GPU"));
 }

@@ -55,8 +55,8 @@ std::string name_of(const std::vector<std::string>& words)
 {
     std::string first = fs::path(words.front()).filename();
     if (std::find(interpreters.begin(), interpreters.end(), first) == interpreters.end()) return first;
-    for (std::size_t i = 1; i < words.size(); ++i)
-        if (!words[i].starts_with('-') && fs::exists(words[i])) return fs::path(words[i]).filename();
+    for (std::size_t i = 1; i < words.size(); ++i)  // any text, such as a program in one
+        if (!words[i].starts_with('-') && is_there(words[i])) return fs::path(words[i]).filename();
     return first;
 }
 
