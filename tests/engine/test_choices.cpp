@@ -210,8 +210,9 @@ TEST_CASE("choices without a usable file hold for the process")
     const fakes::TemporaryFolder folder;
     make_folder(folder / "a folder");
     write_file(folder / "a folder" / "kept", "");
+    std::filesystem::create_symlink("loop", folder / "loop");
     for (const std::filesystem::path& file :
-         {std::filesystem::path(), folder / "a folder", folder / "a folder/kept/x.csv"}) {
+         {std::filesystem::path(), folder / "a folder", folder / "a folder/kept/x.csv", folder / "loop"}) {
         Process process(file);
         CHECK(process.fastest("a", {0.002, 0.001}) == 1);
         const int runs = process.runs;

@@ -113,7 +113,7 @@ class Choices::Writer {
             take_lock(choices_.file_.parent_path());
             choices_.is_locked_ = true;
             choices_.read();
-        } catch (const Error&) {
+        } catch (const std::exception&) {
             choices_.file_.clear();
         }
     }
@@ -167,7 +167,7 @@ Choices::Choices(fs::path file, Clock clock)
     if (file_.empty()) return;
     try {
         read();
-    } catch (const Error&) {
+    } catch (const std::exception&) {
         file_.clear();
     }
 }
