@@ -80,20 +80,23 @@ TEST_CASE("without /proc and limits the available memory is infinite")
     CHECK(std::isinf(available_memory(nothing.path()).value));
 }
 
-TEST_CASE("the limit of the address space leaves what is not used of it")
+TEST_CASE("the limits of the address space and of private data leave what is not used of them")
 {
-    const System system;
-    const pid_t child = ::fork();
-    if (child == 0) {
-        const rlimit limit{1'000'000'000, 1'000'000'000};
-        ::setrlimit(RLIMIT_AS, &limit);
-        const bool is_whole = system.available() == 1e9;
-        system.put("proc/self/status", "Name:\troof\nVmPeak:\t  900000 kB\nVmSize:\t  500000 kB\n");
-        ::_exit(is_whole && system.available() == 1e9 - 500'000 * 1024.0 ? 0 : 1);
+    for (const auto& [kind, line] :
+         {std::pair{RLIMIT_AS, "VmSize:\t  500000 kB\n"}, {RLIMIT_DATA, "VmData:\t  500000 kB\n"}}) {
+        const System system;
+        const pid_t child = ::fork();
+        if (child == 0) {
+            const rlimit limit{1'000'000'000, 1'000'000'000};
+            ::setrlimit(kind, &limit);
+            const bool is_whole = system.available() == 1e9;
+            system.put("proc/self/status", std::string("Name:\troof\nVmPeak:\t  900000 kB\n") + line);
+            ::_exit(is_whole && system.available() == 1e9 - 500'000 * 1024.0 ? 0 : 1);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
     }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
 }
 
 TEST_CASE("a control group's limit that stopped this process is told as a share of its periods, in both versions")

@@ -45,13 +45,17 @@ double left_of_groups(const std::filesystem::path& system, double held)
     return left;
 }
 
-/// What the limit of the address space (ulimit -v) leaves; all of it without /proc.
+/// What the limits of the address space (ulimit -v) and of private data (ulimit -d) leave; all of it without /proc.
 double left_of_addresses(const std::filesystem::path& system)
 {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
-    const double kibibytes = number_after(system / "proc/self/status", "VmSize:").value_or(0);
-    return std::max(0.0, static_cast<double>(limit.rlim_cur) - 1024 * kibibytes);
+    double left = unlimited;
+    for (const auto& [kind, used] : {std::pair{RLIMIT_AS, "VmSize:"}, {RLIMIT_DATA, "VmData:"}}) {
+        rlimit limit{};
+        if (::getrlimit(kind, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) continue;
+        const double kibibytes = number_after(system / "proc/self/status", used).value_or(0);
+        left = std::min(left, std::max(0.0, static_cast<double>(limit.rlim_cur) - 1024 * kibibytes));
+    }
+    return left;
 }
 
 GroupPeriods periods_of(const std::filesystem::path& group)
