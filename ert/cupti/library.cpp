@@ -37,7 +37,8 @@ std::vector<std::string> toolkit_folders()
 {
     std::vector<std::string> folders;
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-        if (const char* const folder = std::getenv(variable)) folders.emplace_back(folder);
+        if (const char* const folder = std::getenv(variable); folder != nullptr && *folder == '/')
+            folders.emplace_back(folder);
     folders.emplace_back("/usr/local/cuda");
     return folders;
 }
