@@ -161,6 +161,7 @@ KINDS = {
        for name in ("measurements.csv", "samples.csv", "checksums.csv", "machine.yaml", "plan.yaml")},
     "only digest.csv is left": (only("digest.csv", "what,name\n"), False, "damage"),
     "only kernels.csv is left": (only("kernels.csv", "id,name,block_checksum:abcdefghij\n"), False, "damage"),
+    "only a folder kernels.csv is left": (lambda folder: (only(".lock", "")(folder), (folder / "kernels.csv").mkdir()), False, "odd"),
     "only a table of others is there": (only("table.csv", "id,name\n"), False, None),
     "only a page and a lock are left": (lambda folder: (only(".lock", "")(folder), (folder / "report.html").touch()), False, None),
     "an older name": (renamed("2025-01-01T000000Z-fake-node-test"), True, "odd"),

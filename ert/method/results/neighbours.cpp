@@ -92,28 +92,30 @@ void read_time(Neighbour& found)
 void read_plan(Neighbour& found)
 try {
     if (!is_there(found.place / "plan.yaml")) return;
-    found.plan = read_file(found.place / "plan.yaml");
+    found.plan = read_file(found.place / "plan.yaml", largest_document);
     const std::string line = fmt::format("\nplan.yaml,{},{:08x},", found.plan.size(), crc32_of(found.plan));
-    found.is_plan_whole =
-        is_there(found.place / seal_file) && read_file(found.place / seal_file).find(line) != std::string::npos;
+    found.is_plan_whole = is_there(found.place / seal_file) &&
+                          read_file(found.place / seal_file, largest_document).find(line) != std::string::npos;
 } catch (const Error&) {  // the reader of the folder says it
 }
 
 /// Its folder's head.
 void read_head(Neighbour& found)
 {
-    std::string in_capitals;
+    std::string odd;
     std::error_code none;
     found.unread = why_not_read(found.place);
     for (fs::directory_iterator at(found.place, none), end; at != end; at.increment(none)) {
         const std::string name = at->path().filename().string(), right = in_lower_case(name);
+        if (at->path().extension() == ".csv" && !at->is_regular_file(none))
+            odd = fmt::format("cannot read {}: it is no regular file", at->path().string());
         if (std::ranges::find(names, right) == names.end()) continue;
-        if (name != right) in_capitals = fmt::format("{}: roof reads {} alone", at->path().string(), right);
+        if (name != right) odd = fmt::format("{}: roof reads {} alone", at->path().string(), right);
         found.is_results = found.is_results || name == right;
         if (found.unread.empty() && name == right) found.unread = why_not_read(at->path());
     }
     found.is_results = found.unread.empty() && (found.is_results || has_other_results(found.place));
-    if (!found.is_results && found.unread.empty()) found.unread = in_capitals;
+    if (!found.is_results && found.unread.empty()) found.unread = odd;
     if (!found.is_results) return;
     found.has_rows = is_there(found.place / measurements_file);
     read_time(found);

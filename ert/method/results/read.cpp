@@ -363,7 +363,7 @@ Results read_results(const fs::path& folder)
     if (has_no_row(folder))
         throw InputError(folder.string() +
                          " has no rows: its run was stopped before the first one, or still measures it");
-    if (fs::exists(folder / "plan.yaml")) results.plan = read_file(folder / "plan.yaml");
+    if (fs::exists(folder / "plan.yaml")) results.plan = read_file(folder / "plan.yaml", largest_document);
     const bool is_alone = has_rows_alone(folder);
     Reader reader(results, is_alone);
     reader.measurements();

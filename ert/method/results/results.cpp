@@ -332,7 +332,7 @@ bool is_of_other_format(const fs::path& folder)
 Machine read_machine_of(const fs::path& folder)
 {
     const fs::path file = folder / "machine.yaml";
-    read_file(file);  // throws if it is not there
+    read_file(file, largest_document);  // throws if it is not there
     if (is_of_other_format(folder))
         throw InputError(folder.string() +
                          " holds results of an older format or a newer one, which this version of roof does not read; "

@@ -135,7 +135,7 @@ SealCheck check_seal(const fs::path& folder)
     const fs::path seal = folder / seal_file;
     if (!fs::exists(seal)) return check;
     // Of an older version; not compared.
-    check.has_ended = read_file(seal).starts_with(join(columns, ",") + ",crc32\n");
+    check.has_ended = read_file(seal, largest_document).starts_with(join(columns, ",") + ",crc32\n");
     if (check.has_ended) return check;
     DamageList found;
     std::set<std::string, std::less<>> named;
