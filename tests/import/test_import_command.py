@@ -77,9 +77,10 @@ class Command(unittest.TestCase):
             self.assertIn(part, self.refused(*words))
 
     def test_a_device_can_be_named(self):
-        out = self.run_command(self.file, "--out", self.place / "run", "--device", "gpu:3")
-        self.assertIn("import gpu:3 model=made", out)
-        self.assertIn(",gpu:3,", (self.place / "run/kernels.csv").read_text(encoding="utf-8"))
+        for given, device in (("gpu:3", "gpu:3"), ("cuda:1", "gpu:1"), ("cuda", "gpu:0"), ("cpu", "cpu")):
+            out = self.run_command(self.file, "--out", self.place / given, "--device", given)
+            self.assertIn(f"import {device} model=made", out)
+            self.assertIn(f",{device},", (self.place / given / "kernels.csv").read_text(encoding="utf-8"))
 
     def test_a_folder_with_results_is_kept(self):
         self.run_command(self.file, "--out", self.place / "run")

@@ -57,7 +57,7 @@ class Likwid(unittest.TestCase):
             file = self.check(HEAD + table(TIME, *lines, group="MEM1"), None, None, precision=None)
             told = [one for one in file.missing if one.startswith("bytes")]
             self.assertEqual(len(told), 1)
-            self.assertIn(f"12 GB went over the channels {channels}, which are a part", told[0])
+            self.assertIn(f"12.0 GB went over the channels {channels}, which are a part", told[0])
             self.assertIn("MEM1 and MEM2", told[0])
 
     def test_a_thread_without_a_value_does_not_drop_the_others(self):

@@ -112,7 +112,7 @@ class PerfStat(unittest.TestCase):
         counts = {"scalar_single": 6, "128b_packed_single": 1, "256b_packed_single": 1, "512b_packed_single": 1, "scalar_double": 1,
                   "128b_packed_double": 0, "256b_packed_double": 0, "512b_packed_double": 2}
         file = self.check(as_values([(ARITHMETIC + event, 1000 * count, "") for event, count in counts.items()]), 34000 + 17000, None, None)
-        self.assertIn("34 kFLOP in fp32, 17 kFLOP in fp64. The row counts them together, as fp32", file.remarks[0])
+        self.assertIn("34.0 kFLOP in fp32, 17.0 kFLOP in fp64. The row counts them together, as fp32", file.remarks[0])
 
     def test_the_file_that_perf_wrote_and_one_of_a_server(self):
         real = imported(text_of("perf_6.1.json"))

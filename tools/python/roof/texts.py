@@ -1,5 +1,7 @@
 """Texts that a terminal shows."""
 
+import math
+
 from roof.errors import printable
 
 __all__ = ["how_many", "printable", "si"]
@@ -10,8 +12,15 @@ def how_many(number: int, thing: str, many: str = "") -> str:
 
 
 def si(value: float, unit: str) -> str:
-    """Three digits and a prefix: "2.59 MFLOP"."""
-    for size, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:.3g} {prefix}{unit}"
-    return f"{value:.3g} {unit}"
+    """1.234e9, "B/s" -> "1.23 GB/s"."""
+    if not math.isfinite(value):
+        return "-"
+    if value == 0:
+        return f"0 {unit}"
+    rounded = abs(value) * (1 + 5e-4)  # 999.9 has four digits before the point once it is rounded to three
+    scales = zip((1e15, 1e12, 1e9, 1e6, 1e3, 1, 1e-3, 1e-6), "PTGMk mu")
+    factor, letter = next(((size, one) for size, one in scales if rounded >= size), (1e-9, "n"))
+    if rounded / factor >= 1e6:
+        return f"{value:.2e} {unit}"
+    digits = 0 if rounded / factor >= 100 else 1 if rounded / factor >= 10 else 2
+    return f"{value / factor:.{digits}f} {letter.strip()}{unit}"

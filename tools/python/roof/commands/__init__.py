@@ -2,9 +2,22 @@
 
 import argparse
 import importlib.util
+from functools import partial
 from typing import NoReturn
 
 from roof.errors import InputError, Missing
+
+
+#: Words of other programs for values of options, as in tools/roof/console/options.cpp; "cuda:" is a beginning.
+ALIASES = {"precision": {"float64": "fp64", "double": "fp64", "float32": "fp32", "float": "fp32", "single": "fp32",
+                         "float16": "fp16", "half": "fp16", "bfloat16": "bf16", "tensorfloat32": "tf32"},
+           "device": {"cuda": "gpu:0", "cuda:": "gpu:"}}
+
+
+def in_our_words(option: str, text: str) -> str:
+    aliases = ALIASES.get(option, {})
+    begin, colon, rest = text.partition(":")
+    return aliases.get(begin + colon, begin + colon) + rest
 
 
 class Words(argparse.ArgumentParser):
@@ -16,7 +29,8 @@ class Words(argparse.ArgumentParser):
         for name in flags.split():
             self.add_argument(f"--{name}", action="store_true")
         for name in texts.split():
-            self.add_argument(f"--{name}", *["-o"] * (name == "out"), default=usual.get(name.replace("-", "_"), ""))
+            self.add_argument(f"--{name}", *["-o"] * (name == "out"), type=partial(in_our_words, name),
+                              default=usual.get(name.replace("-", "_"), ""))
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{self.command}: {message}; 'roof help {self.command}' shows how")

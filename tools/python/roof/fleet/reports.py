@@ -11,8 +11,8 @@ from roof.fleet.links import LinkFindings
 from roof.fleet.members import FINDINGS, RANK, NodeFinding
 from roof.fleet.quantities import Quantity
 from roof.fleet.scale import FEWEST_COMPARED, FEWEST_DRAINED
-from roof.fleet.tables import Cell, Report, Section, Table, percent, shortened, si
-from roof.texts import how_many, printable
+from roof.fleet.tables import Cell, Report, Section, Table, percent, shortened
+from roof.texts import how_many, printable, si
 
 
 def _nodes_table(nodes: List[NodeFinding]) -> Table:

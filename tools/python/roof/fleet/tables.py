@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple
 
 from roof.errors import InputError
-from roof.texts import printable
+from roof.texts import printable, si
 
 MOST_ROWS = 1000  #: of a table for people; JSON has all
 NARROWEST = 20  #: columns below which nothing is made to fit
@@ -22,21 +22,6 @@ def shortened(text: str, most: int) -> str:
 
 def percent(share: float) -> str:
     return f"{100 * share:.{1 if abs(share) < 0.0995 else 0}f}%" if math.isfinite(share) else "-"
-
-
-def si(value: float, unit: str) -> str:
-    """1.234e9, "B/s" -> "1.23 GB/s"."""
-    if not math.isfinite(value):
-        return "-"
-    if value == 0:
-        return f"0 {unit}"
-    rounded = abs(value) * (1 + 5e-4)  # 999.9 has four digits before the point once it is rounded to three
-    scales = zip((1e15, 1e12, 1e9, 1e6, 1e3, 1, 1e-3, 1e-6), "PTGMk mu")
-    factor, letter = next(((size, one) for size, one in scales if rounded >= size), (1e-9, "n"))
-    if rounded / factor >= 1e6:
-        return f"{value:.2e} {unit}"
-    digits = 0 if rounded / factor >= 100 else 1 if rounded / factor >= 10 else 2
-    return f"{value / factor:.{digits}f} {letter.strip()}{unit}"
 
 
 class Cell(NamedTuple):

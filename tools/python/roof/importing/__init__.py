@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Dict, List, Optional, Tuple, Type
 
+from roof.texts import si
+
 
 class Record:
     """A line of a record file (docs/import.md lists them). Its attributes are the columns; `start` and `duration` are
@@ -112,3 +114,13 @@ class Imported:
     missing: List[str] = field(default_factory=list)  #: sentences about data it lacks for a point on a roofline
     remarks: List[str] = field(default_factory=list)  #: sentences about the meaning of its numbers
     models: Dict[str, str] = field(default_factory=dict)  #: names of the chips, by device
+
+    def set_flops(self, row: Row, flops: Dict[str, float]) -> None:
+        """Of the row, by precision ("": unknown): their sum, with the precision of most of them."""
+        row.flops = sum(flops.values()) if flops else None
+        ordered = sorted(flops, key=lambda one: (-flops[one], one))
+        if ordered and ordered[0]:
+            row.point["precision"] = ordered[0]
+            each = [f"{si(flops[one], 'FLOP')} in {one or 'another precision'}" for one in ordered if flops[one] > 0]
+            self.remarks += [f"FLOPs of several precisions: {', '.join(each)}. The row counts them together, as "
+                             f"{ordered[0]}."] * (len(each) > 1)

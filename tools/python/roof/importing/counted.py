@@ -9,7 +9,6 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from roof import program
 from roof.importing import Counter, Imported, Row
-from roof.texts import si
 
 Metrics = Dict[str, Tuple[float, str]]  #: value and SI unit without prefix, by name
 
@@ -113,18 +112,10 @@ def count_work(metrics: Metrics) -> CountedWork:
 
 
 def set_work(row: Row, work: CountedWork, imported: Imported) -> None:
-    """FLOPs with the precision of most of them, and the bytes at DRAM; a remark has the FLOPs of each precision."""
-    row.flops = sum(work.flops.values()) if work.flops else None
+    """FLOPs and the bytes at DRAM."""
+    imported.set_flops(row, work.flops)
     row.compulsory = row.no_reuse = work.moved
     row.at_least = work.at_least
-    most = max(sorted(work.flops), key=lambda one: work.flops[one], default="")
-    if most:
-        row.point["precision"] = most
-    ordered = sorted(work.flops, key=lambda one: one != most)
-    each = [f"{si(work.flops[one], 'FLOP')} in {one or 'either'}" for one in ordered if work.flops[one] > 0]
-    if most and len(each) > 1:
-        imported.remarks.append(f"FLOPs of several precisions: {', '.join(each)}. The row counts them together, as "
-                                f"{most}.")
 
 
 def add_processor(imported: Imported, name: str, seconds: float, work: CountedWork, metrics: Metrics,

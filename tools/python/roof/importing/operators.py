@@ -199,19 +199,11 @@ def set_work(row: Row, steps: List[List[Outermost]], operators: Operators, impor
                       key=lambda one: one[0].contraction_flops)
     work, units = by_flops[(len(steps) - 1) // 2]
     flops = work.contraction_flops
-    row.flops, row.known = flops or None, "analytic"
-    row.executed = flops - work.masked if work.masked else None
     by_precision: Tally = Tally()
     for unit in units:
         by_precision[unit.precision] += unit.work.contraction_flops
-    precision = max(by_precision, key=lambda one: by_precision[one], default="")
-    if precision and flops:
-        row.point["precision"] = precision
-        each = [f"{si(count, 'FLOP')} in {name or 'another precision'}" for name, count in by_precision.most_common()
-                if count > 0]
-        if len(each) > 1:
-            imported.remarks.append(f"FLOPs of several precisions: {', '.join(each)}; the row counts them together, as "
-                                    f"{precision}")
+    imported.set_flops(row, +by_precision)
+    row.executed, row.known = flops - work.masked if work.masked else None, "analytic"
     unknown = operators.unknown[row.device]
     total = unknown.pop("", 0)
     named = sorted(((time, name) for name, time in unknown.items() if time > SMALLEST * total > 0), reverse=True)
