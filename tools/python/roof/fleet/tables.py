@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple
 
 from roof.errors import InputError
@@ -173,23 +174,11 @@ def fitted(text: str, columns: int) -> str:
         return text
     most, out = max(NARROWEST, columns), []
     for line in text[:-1].split("\n") if text.endswith("\n") else text.split("\n"):
-        if len(line) <= most:
-            out.append(line)
-            continue
         begin = len(line) - len(line.lstrip(" "))
         gap = re.compile(r"  +").search(line, begin)
         indent = gap.end() if gap and gap.end() <= most // 2 else min(begin + 2, most // 2)
-        now, is_empty = " " * begin, True
-        for piece in line[begin:].split(" "):
-            if not is_empty and len(now) + 1 + len(piece) > most:
-                out.append(now.rstrip())
-                now, is_empty = " " * indent, True
-            while len(now) + len(piece) > most and is_empty:
-                room = most - len(now)
-                out.append(now + piece[:room])
-                now, piece = " " * indent, piece[room:]
-            now, is_empty = now + ("" if is_empty else " ") + piece, False
-        out.append(now)
+        out += wrap(line, most, subsequent_indent=" " * indent, expand_tabs=False, replace_whitespace=False,
+                    break_on_hyphens=False) if len(line) > most else [line]
     return "".join(line + "\n" for line in out)
 
 
