@@ -20,6 +20,10 @@ constexpr int attribute_second_rows = 12;
 constexpr int attribute_fast_sums = 25;
 constexpr int attribute_bias_type = 26;
 constexpr int preference_workspace = 1;
+constexpr int first_preference_of_alignment = 5;  ///< of the left matrix; the right, and both results follow
+/// cublasLtMatrixLayoutAttribute_t.
+constexpr int attribute_products = 5;
+constexpr int attribute_apart = 6;
 constexpr std::int32_t transposed = 1;
 /// cublasLtEpilogue_t, by ProductShape::Epilogue.
 constexpr std::array<std::uint32_t, 6> epilogues{1, 4, 6, 164, 192, 512};
@@ -78,7 +82,7 @@ Product::Product(std::shared_ptr<const CublasLt> library, std::shared_ptr<cublas
     : library_(std::move(library)), context_(std::move(context)), scale_(types.scale), adds_(shape.adds)
 {
     describe(types, shape);
-    ask_for_algorithms(most);
+    ask_for_algorithms(most, shape.alignment);
 }
 
 Product::~Product()
@@ -130,15 +134,22 @@ void Product::describe(const ProductTypes& types, const ProductShape& shape)
     const auto lay_out = [&](void** layout, cudaDataType type, const ProductShape::Extent& extent) {
         const auto make = library.function<int(void**, cudaDataType, std::uint64_t, std::uint64_t, std::int64_t)>(
             "cublasLtMatrixLayoutCreate");
-        check(make(layout, type, extent.rows, extent.columns, static_cast<std::int64_t>(extent.rows)),
-              "cublasLtMatrixLayoutCreate");
+        const auto leading = static_cast<std::int64_t>(extent.leading == 0 ? extent.rows : extent.leading);
+        check(make(layout, type, extent.rows, extent.columns, leading), "cublasLtMatrixLayoutCreate");
+        if (shape.products == 1) return;
+        const auto set_layout =
+            library.function<int(void*, int, const void*, std::size_t)>("cublasLtMatrixLayoutSetAttribute");
+        const std::int32_t products = shape.products;
+        const auto apart = static_cast<std::int64_t>(extent.apart);
+        check(set_layout(*layout, attribute_products, &products, sizeof(products)), "setting the number of products");
+        check(set_layout(*layout, attribute_apart, &apart, sizeof(apart)), "setting how far matrices are apart");
     };
     lay_out(&left_, types.operands, shape.left);
     lay_out(&right_, types.operands, shape.right);
     lay_out(&result_, types.result, shape.result);
 }
 
-void Product::ask_for_algorithms(int most)
+void Product::ask_for_algorithms(int most, std::uint32_t alignment)
 {
     const Library& library = library_->library_;
     void* preference = nullptr;
@@ -147,6 +158,8 @@ void Product::ask_for_algorithms(int most)
     const auto set =
         library.function<int(void*, int, const void*, std::size_t)>("cublasLtMatmulPreferenceSetAttribute");
     int status = set(preference, preference_workspace, &max_workspace, sizeof(max_workspace));
+    for (int matrix = 0; status == 0 && matrix < 4; ++matrix)
+        status = set(preference, first_preference_of_alignment + matrix, &alignment, sizeof(alignment));
     const auto ask =
         library.function<int(cublasLtContext*, void*, void*, void*, void*, void*, void*, int, Suggestion*, int*)>(
             "cublasLtMatmulAlgoGetHeuristic");

@@ -37,6 +37,8 @@ struct ProductShape {
     struct Extent {
         std::uint64_t rows = 0;
         std::uint64_t columns = 0;
+        std::uint64_t leading = 0;  ///< elements from one column to the next; 0: rows
+        std::uint64_t apart = 0;    ///< elements from a matrix to that of the next product
     };
     /// A bias has the type and the rows of the result. sums_of_right: the sum of each column of the right matrix, as it
     /// is multiplied, of the type and columns of the result; written where a bias would be read.
@@ -49,6 +51,8 @@ struct ProductShape {
     bool transposes_right = false;
     Epilogue epilogue = Epilogue::none;
     bool adds = false;  ///< to what the result holds
+    int products = 1;
+    unsigned alignment = 256;  ///< bytes, of the matrices
 };
 
 class CublasLt {
@@ -107,7 +111,7 @@ class Product {
 
     void describe(const ProductTypes& types, const ProductShape& shape);
     void set(int attribute, const void* value, std::size_t bytes, const char* what) const;
-    void ask_for_algorithms(int most);
+    void ask_for_algorithms(int most, std::uint32_t alignment);
     const Suggestion& suggestion(int algorithm) const { return algorithms_[static_cast<std::size_t>(algorithm)]; }
 
     std::shared_ptr<const CublasLt> library_;

@@ -26,7 +26,7 @@ class AttentionTrial : public Trial {
         if (engines.empty()) throw Unsupported("cuDNN has no engine for " + text(pass) + " on this GPU");
         const Plan plan = plan_of(engines.front(), device);
         plans_.emplace_back(PlannedEngine{engines.front(), plan});
-        add_passes(*this, pass, {.plan = 0, .workspace = static_cast<std::size_t>(plan.workspace)});
+        add_passes(*this, pass, {{.plan = 0, .workspace = static_cast<std::size_t>(plan.workspace)}});
         place("trying attention", [&](const ir::Operation& operation, const Memory& memory) {
             return bound(operation, memory, stream, PlansByNumber{plans_, handle_});
         });

@@ -51,6 +51,12 @@ class OneOperation {
     template <class Kind>
     void run(const Kind& operation, const std::vector<Tensor>& results)
     {
+        run(operation, results, [&](const Memory& memory) { enqueue(operation, memory, nullptr); });
+    }
+    /// Likewise, by a function that enqueues it.
+    template <class Kind, class Enqueue>
+    void run(const Kind& /*operation*/, const std::vector<Tensor>& results, const Enqueue& start)
+    {
         before_.assign(program_.place(), std::byte{0xFF});
         const Memory host(program_, before_.data());
         std::memset(host.at(program_.counters()), 0, program_.counters().bytes());
@@ -58,7 +64,7 @@ class OneOperation {
         for (const auto& [tensor, value] : fills_)
             for (std::size_t k = 0; k < tensor.elements(); ++k) put(host, tensor, k, value(k));
         const Array<std::byte> device(before_);
-        enqueue(operation, Memory(program_, device.data()), nullptr);
+        start(Memory(program_, device.data()));
         REQUIRE(emulated::fault_of_pending_work() == "");
         after_ = device.values();
         state = *Memory(program_, after_.data()).state();

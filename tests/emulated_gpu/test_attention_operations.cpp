@@ -1,5 +1,7 @@
-// Attention, alone: more positions than a warp has lanes, one position, heads of few and of many channels, one block for all.
+// Attention, alone: more positions than a warp has lanes, one position, heads of few and of many channels, one block
+// for all; by our kernels, and by products of whole matrices.
 #include "tests/emulated_gpu/one_operation.hpp"
+#include "workloads/cudnn/library/products.hpp"
 
 #include <cmath>
 #include <tuple>
@@ -76,35 +78,67 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
                 }
             }
         }
-        OneOperation forward;
-        const Attention op{.source = forward.filled(three, value),
-                           .result = forward.empty(map),
-                           .sums = forward.empty(numbers),
-                           .heads = heads,
-                           .kv_heads = kv_heads,
-                           .causal = causal};
-        forward.run(op, {op.result, op.sums});
-        forward.check(
-            op.result, [&](std::size_t k) { return result[k]; }, tolerance);
-        forward.check(
-            op.sums, [&](std::size_t k) { return logarithms[k]; }, tolerance);
-        OneOperation backward;
-        const AttentionGradient back{.gradient = backward.filled(map, given),
-                                     .source = backward.filled(three, value),
-                                     .result = backward.filled(map, [&](std::size_t k) { return result[k]; }),
-                                     .sums = backward.filled(numbers, [&](std::size_t k) { return logarithms[k]; }),
-                                     .to_source = backward.empty(three),
-                                     .products = backward.empty(numbers),
-                                     .heads = heads,
-                                     .kv_heads = kv_heads,
-                                     .causal = causal};
-        backward.run(back, {back.to_source, back.products});
-        // The result that the gradient reads is rounded.
-        const double rounded = precision == Precision::fp32 ? tolerance : precision == Precision::bf16 ? 0.05 : 0.01;
-        backward.check(
-            back.products, [&](std::size_t k) { return products[k]; }, rounded);
-        backward.check(
-            back.to_source, [&](std::size_t k) { return gradient[k]; }, rounded);
+        for (const bool by_products : {false, true}) {
+            const gpu::Stream stream;
+            Products products_of(stream, false);
+            AttentionPass pass{.batch = images,
+                               .positions = positions,
+                               .heads = heads,
+                               .kv_heads = kv_heads,
+                               .channels = channels,
+                               .causal = causal,
+                               .precision = precision};
+            const auto run = [&](OneOperation& one, auto& op, const std::vector<Tensor>& results) {
+                if (!by_products) return one.run(op, results);
+                const Choice choice = products_of.by_products(pass, false);
+                op.plan = choice.plan;
+                op.by_products = true;
+                op.workspace = one.empty(
+                    {.batch = 1, .channels = static_cast<int>(choice.workspace), .precision = Precision::int8});
+                std::vector<Tensor> all = results;
+                all.push_back(op.workspace);
+                one.run(op, all, [&](const Memory& memory) { products_of.bound(op, memory)(); });
+            };
+            OneOperation forward;
+            Attention op{.source = forward.filled(three, value),
+                         .result = forward.empty(map),
+                         .sums = forward.empty(numbers),
+                         .heads = heads,
+                         .kv_heads = kv_heads,
+                         .causal = causal};
+            run(forward, op, {op.result, op.sums});
+            // Weights by products are rounded, too.
+            const double weighed = !by_products || precision == Precision::fp32 ? tolerance
+                                   : precision == Precision::bf16               ? 0.02
+                                                                                : 0.003;
+            forward.check(
+                op.result, [&](std::size_t k) { return result[k]; }, weighed);
+            forward.check(
+                op.sums, [&](std::size_t k) { return logarithms[k]; }, tolerance);
+            OneOperation backward;
+            pass.backward = true;
+            AttentionGradient back{.gradient = backward.filled(map, given),
+                                   .source = backward.filled(three, value),
+                                   .result = backward.filled(map, [&](std::size_t k) { return result[k]; }),
+                                   .sums = backward.filled(numbers, [&](std::size_t k) { return logarithms[k]; }),
+                                   .to_source = backward.empty(three),
+                                   .products = backward.empty(numbers),
+                                   .heads = heads,
+                                   .kv_heads = kv_heads,
+                                   .causal = causal};
+            std::vector<Tensor> written{back.to_source};
+            if (!by_products) written.push_back(back.products);
+            run(backward, back, written);
+            // The result that the gradient reads is rounded.
+            const double rounded = precision == Precision::fp32   ? tolerance
+                                   : precision == Precision::bf16 ? 0.05
+                                                                  : 0.01;
+            if (!by_products)
+                backward.check(
+                    back.products, [&](std::size_t k) { return products[k]; }, rounded);
+            backward.check(
+                back.to_source, [&](std::size_t k) { return gradient[k]; }, rounded);
+        }
     }
 }
 

@@ -48,12 +48,15 @@ TEST_CASE("attention's graph, computed in double, has the results of our kernels
     }
 }
 
-TEST_CASE("attention that cuDNN refuses, or would compute wrongly, is our kernels'")
+TEST_CASE("attention that cuDNN refuses, or would compute wrongly, is not cuDNN's")
 {
     const gpu::Stream stream;
     Products products(stream, true);
     Plans plans(stream, {.batch = 2, .precision = Precision::bf16}, "emulated", products);
-    const auto is_ours = [&](const AttentionPass& pass) { return plans.choose(pass).plan < 0; };
+    const auto is_ours = [&](const AttentionPass& pass) {
+        const Choice choice = plans.choose(pass);
+        return choice.plan < 0 || choice.by_products;
+    };
     for (const bool backward : {false, true}) {
         CHECK_FALSE(is_ours(small(backward)));
         CHECK(is_ours(small(backward, Precision::fp32)));

@@ -193,13 +193,14 @@ TEST_CASE(
                 };
                 return Choosing(std::move(kept)).plans.choose(pass);
             };
+            // The stand-in of cuBLASLt takes next to no time for products of whole matrices, which are the next best.
             CHECK(chosen({.name = "fused", .seconds = Seconds{1e-9}}).implementation == "cudnn:fused");
-            CHECK(chosen({.name = "fused", .seconds = slow}).plan == -1);
-            CHECK(chosen({.name = "fused", .seconds = Seconds{1e-9}, .is_right = false}).plan == -1);
-            CHECK(chosen({.name = "fused", .seconds = Seconds{1e-9}, .runs = false}).plan == -1);
+            CHECK(chosen({.name = "fused", .seconds = slow}).by_products);
+            CHECK(chosen({.name = "fused", .seconds = Seconds{1e-9}, .is_right = false}).by_products);
+            CHECK(chosen({.name = "fused", .seconds = Seconds{1e-9}, .runs = false}).by_products);
             const auto kept = std::make_shared<engine::Choices>();
             chosen({.name = "fused", .seconds = slow}, kept);
-            CHECK(chosen({.name = "fused", .seconds = Seconds{1e-9}}, kept).plan == -1);
+            CHECK(chosen({.name = "fused", .seconds = Seconds{1e-9}}, kept).by_products);
             CHECK(offers().runs == 0);
             Choosing untried(std::make_shared<engine::Choices>(), false);
             CHECK(untried.plans.choose(pass).plan == -1);
@@ -207,6 +208,39 @@ TEST_CASE(
     }
     CHECK(text(AttentionPass{.batch = 2, .positions = 9, .heads = 4, .kv_heads = 2, .channels = 8, .causal = true}) ==
           "attention of 2x9, 4 heads of 8, of keys 2, causal");
+}
+
+TEST_CASE(
+    "attention is by products where these are faster than our kernels and the library's engine, and by what was kept")
+{
+    for (const bool backward : {false, true}) {
+        AttentionPass pass{.backward = backward,
+                           .batch = 1,
+                           .positions = 256,
+                           .heads = 2,
+                           .kv_heads = 2,
+                           .channels = 16,
+                           .causal = true,
+                           .precision = Precision::fp32};
+        INFO((backward ? "backward" : "forward"));
+        const auto offer_nothing = [] {
+            offers().attention = [](const AttentionPass&) { return std::vector<OfferedEngine>{}; };
+        };
+        offer_nothing();
+        const auto kept = std::make_shared<engine::Choices>();
+        const Choice first = Choosing(kept).plans.choose(pass);
+        CHECK(first.by_products);
+        CHECK(first.implementation == "cublaslt: products");
+        CHECK(Choosing(kept).plans.choose(pass).by_products);
+        double& launch = emulated::machine().device(0).card.launch_cycles;
+        const double before = std::exchange(launch, 1e9);  // of which products have more
+        CHECK(Choosing(kept).plans.choose(pass).by_products);
+        CHECK(Choosing(std::make_shared<engine::Choices>()).plans.choose(pass).plan == -1);
+        launch = before;
+        Choosing untried(std::make_shared<engine::Choices>(), false);
+        pass.positions = 256;
+        CHECK(untried.plans.choose(pass).plan == -1);
+    }
 }
 
 TEST_CASE("moments are chosen where they are faster than passes between the library's convolutions, and right")

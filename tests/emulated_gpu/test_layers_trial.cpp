@@ -47,7 +47,7 @@ struct Loops {
 struct NormTrial : Trial {
     NormTrial(const NormShape& shape, const gpu::Stream& stream, const Loops& loops) : Trial(stream)
     {
-        add_passes(*this, shape, {.plan = 0});
+        add_passes(*this, shape, {{.plan = 0}});
         place("trying a batch norm", [&](const ir::Operation& operation, const Memory& memory) {
             return bound(operation, memory, stream, loops);
         });

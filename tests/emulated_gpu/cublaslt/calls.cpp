@@ -19,7 +19,7 @@ struct cublasLtContext {
 
 namespace {
 
-constexpr std::size_t assumed_alignment = 256;  ///< of matrices and workspaces, unless a preference says less
+constexpr std::uint32_t assumed_alignment = 256;  ///< of matrices, unless a preference says less, and workspaces
 constexpr std::array<std::size_t, 3> workspaces{0, std::size_t{1} << 20, std::size_t{32} << 20};  ///< of the algorithms
 
 template <class Object>
@@ -53,6 +53,7 @@ Alive<Description> descriptions;
 Alive<Layout> layouts;
 struct Preference {
     std::uint64_t workspace = 0;
+    std::array<std::uint32_t, 4> alignments{assumed_alignment, assumed_alignment, assumed_alignment, assumed_alignment};
 };
 Alive<Preference> preferences;
 
@@ -68,6 +69,7 @@ std::unique_ptr<Operands> operands_of(const void* a, const void* b, const void* 
 struct Algorithm {
     std::uint64_t key;
     std::uint64_t workspace;
+    std::array<std::uint32_t, 4> alignments;  ///< of A, B, C, D
 };
 static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
 
@@ -80,6 +82,8 @@ std::uint64_t key_of(const Description& what, const Operands& with)
         mix(layout->rows);
         mix(layout->columns);
         mix(static_cast<std::uint64_t>(layout->leading));
+        mix(static_cast<std::uint64_t>(layout->matrices));
+        mix(static_cast<std::uint64_t>(layout->apart));
     }
     mix(static_cast<std::uint64_t>(what.compute));
     mix(static_cast<std::uint64_t>(what.transposes_a * 4 + what.transposes_b));
@@ -87,9 +91,9 @@ std::uint64_t key_of(const Description& what, const Operands& with)
     return key;
 }
 
-bool is_aligned(const void* memory)
+bool is_aligned(const void* memory, std::uint32_t alignment)
 {
-    return reinterpret_cast<std::uintptr_t>(memory) % assumed_alignment == 0;
+    return reinterpret_cast<std::uintptr_t>(memory) % alignment == 0;
 }
 
 bool is_on(int device, const void* memory, std::size_t bytes)
@@ -136,6 +140,8 @@ void multiply_or_repeat(const Description& what, const Operands& with, double al
     };
     const std::size_t bias = what.has_bias() ? with.d.rows * bytes_of(with.d.type) : 0;
     const std::uint64_t key = key_of(what, with);
+    const bool has_gaps = with.d.matrices > 1 || with.d.leading > static_cast<std::int64_t>(with.d.rows);
+    if (has_gaps) return multiply(what, with, alpha, beta, a, b, c, d);
     if (beta == 0 && !what.has_sums() && what.before_gelu == nullptr && last.key == key && last.alpha == alpha &&
         is(last.a, a, with.a.bytes()) && is(last.b, b, with.b.bytes()) && is(last.bias, what.bias, bias)) {
         std::memcpy(d, last.d.data(), last.d.size());
@@ -219,6 +225,20 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* made, cudaData
     *made = reinterpret_cast<cublasLtMatrixLayout_t>(layouts.make({type, rows, columns, leading}));
     return CUBLAS_STATUS_SUCCESS;
 }
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout, cublasLtMatrixLayoutAttribute_t which,
+                                                const void* value, std::size_t bytes)
+{
+    Layout* const found = layouts.find(layout);
+    if (found == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+    switch (which) {
+        case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT:
+            return take(found->matrices, value, bytes);
+        case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET:
+            return take(found->apart, value, bytes);
+        default:
+            return CUBLAS_STATUS_INVALID_VALUE;
+    }
+}
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout)
 {
     return layouts.end(layout);
@@ -239,8 +259,18 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
                                                     std::size_t bytes)
 {
     Preference* const found = preferences.find(preference);
-    if (found == nullptr || which != CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES) return CUBLAS_STATUS_INVALID_VALUE;
-    return take(found->workspace, value, bytes);
+    if (found == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+    switch (which) {
+        case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES:
+            return take(found->workspace, value, bytes);
+        case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES:
+        case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES:
+        case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES:
+        case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES:
+            return take(found->alignments.at(which - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES), value, bytes);
+        default:
+            return CUBLAS_STATUS_INVALID_VALUE;
+    }
 }
 
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t description,
@@ -265,7 +295,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
         if (*count == wanted || workspace > limits->workspace) break;
         cublasLtMatmulHeuristicResult_t& result = results[(*count)++];
         result = {};
-        const Algorithm algorithm{key_of(*what, *with), workspace};
+        const Algorithm algorithm{key_of(*what, *with), workspace, limits->alignments};
         std::memcpy(&result.algo, &algorithm, sizeof(algorithm));
         result.workspaceSize = workspace;
         result.state = CUBLAS_STATUS_SUCCESS;
@@ -305,7 +335,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
         (bias == 0 || is_on(device, what->bias, bias * bytes_of(with->d.type))) &&
         (!what->has_gelu() && !what->has_gelu_gradient() ||
          is_on(device, what->before_gelu, with->d.columns * what->before_rows * bytes_of(with->d.type)));
-    if (!has_memory || !is_aligned(a) || !is_aligned(b) || !is_aligned(d) || !is_aligned(workspace))
+    const auto& [of_a, of_b, of_c_matrix, of_d] = algorithm.alignments;
+    if (!has_memory || !is_aligned(a, of_a) || !is_aligned(b, of_b) || !is_aligned(c, of_c_matrix) ||
+        !is_aligned(d, of_d) || !is_aligned(workspace, assumed_alignment))
         return CUBLAS_STATUS_INVALID_VALUE;
     Stream& in = machine().stream(stream, current_device());
     if (in.device != device) return CUBLAS_STATUS_EXECUTION_FAILED;

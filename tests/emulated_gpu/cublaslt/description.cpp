@@ -99,7 +99,8 @@ bool is_matrix(const Layout& layout)
 
 bool is_same(const Layout& a, const Layout& b)
 {
-    return a.type == b.type && a.rows == b.rows && a.columns == b.columns && a.leading == b.leading;
+    return a.type == b.type && a.rows == b.rows && a.columns == b.columns && a.leading == b.leading &&
+           a.matrices == b.matrices && a.apart == b.apart;
 }
 
 std::uint64_t inner_of(const Description& what, const Layout& a)
@@ -127,13 +128,15 @@ std::size_t bytes_of(cudaDataType type)
 
 std::size_t Layout::bytes() const
 {
-    return (at(rows - 1, columns - 1) + 1) * bytes_of(type);
+    const auto before = static_cast<std::size_t>(matrices - 1) * static_cast<std::size_t>(apart);
+    return (before + at(rows - 1, columns - 1) + 1) * bytes_of(type);
 }
 
 cublasStatus_t status_of(const Description& what, const Operands& with, const Card& card, bool fuses)
 {
     const auto& [a, b, c, d] = with;
     if (!is_matrix(a) || !is_matrix(b) || !is_matrix(d) || !is_same(c, d)) return CUBLAS_STATUS_INVALID_VALUE;
+    if (d.matrices < 1 || a.matrices != d.matrices || b.matrices != d.matrices) return CUBLAS_STATUS_INVALID_VALUE;
     const bool turns_a = what.transposes_a != CUBLAS_OP_N;
     const bool turns_b = what.transposes_b != CUBLAS_OP_N;
     const std::uint64_t k = inner_of(what, a);
@@ -157,6 +160,8 @@ cublasStatus_t status_of(const Description& what, const Operands& with, const Ca
     const bool writes_two = what.has_gelu() || what.has_gelu_gradient();
     if (writes_two && (what.before_rows % 8 != 0 || what.before_rows < static_cast<std::int64_t>(d.rows)))
         return CUBLAS_STATUS_INVALID_VALUE;
+    // Each product of several would have its own; the program asks for none.
+    if (what.epilogue != CUBLASLT_EPILOGUE_DEFAULT && d.matrices > 1) return CUBLAS_STATUS_NOT_SUPPORTED;
     constexpr std::uint64_t most_products = 1ULL << 31;
     return d.rows * d.columns * k > most_products ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
 }
@@ -173,8 +178,10 @@ struct Gelu {
     double value, slope;
 };
 
-void multiply(const Description& what, const Operands& with, double alpha, double beta, const void* a, const void* b,
-              const void* c, void* d)
+namespace {
+
+void multiply_one(const Description& what, const Operands& with, double alpha, double beta, const void* a,
+                  const void* b, const void* c, void* d)
 {
     const bool is_tf32 = what.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
     const std::vector<double> left = rows_of(with.a, what.transposes_a != CUBLAS_OP_N, is_tf32, a);
@@ -207,6 +214,22 @@ void multiply(const Description& what, const Operands& with, double alpha, doubl
             write(with.d.type, sum, static_cast<std::byte*>(d) + at);
         }
     }
+}
+
+}  // namespace
+
+void multiply(const Description& what, const Operands& with, double alpha, double beta, const void* a, const void* b,
+              const void* c, void* d)
+{
+    const auto at = [](auto* memory, const Layout& layout, std::int32_t matrix) {
+        using Byte =
+            std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(memory)>>, const std::byte, std::byte>;
+        const auto before = static_cast<std::size_t>(matrix) * static_cast<std::size_t>(layout.apart);
+        return memory == nullptr ? nullptr : static_cast<Byte*>(memory) + before * bytes_of(layout.type);
+    };
+    for (std::int32_t matrix = 0; matrix < with.d.matrices; ++matrix)
+        multiply_one(what, with, alpha, beta, at(a, with.a, matrix), at(b, with.b, matrix), at(c, with.c, matrix),
+                     at(d, with.d, matrix));
 }
 
 }  // namespace roof::emulated

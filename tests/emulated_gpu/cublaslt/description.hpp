@@ -14,6 +14,8 @@ struct Layout {
     cudaDataType type;
     std::uint64_t rows, columns;
     std::int64_t leading;  ///< elements from one column to the next
+    std::int32_t matrices = 1;
+    std::int64_t apart = 0;  ///< elements from one matrix to the next
 
     std::size_t bytes() const;
     std::size_t at(std::uint64_t row, std::uint64_t column) const  ///< element

@@ -69,18 +69,23 @@ Choice Plans::choose(const NormShape&)
 {
     return {};
 }
-/// Without a trial, as what follows: what a real library may choose is always chosen here.
+/// Without a trial, as what follows: what a real library may choose is always chosen here, cuDNN first.
 Choice Plans::choose(const AttentionPass& pass)
 {
     try {
         const std::vector<Engine> engines = engines_for(graph_of(pass), device_);
-        if (engines.empty()) return {};
-        const Engine& engine = engines.front();
-        const Plan plan = plan_of(engine, device_);
-        chosen_.emplace_back(PlannedEngine{engine, plan});
-        return {.plan = static_cast<int>(chosen_.size()) - 1,
-                .workspace = static_cast<std::size_t>(plan.workspace),
-                .implementation = "emulated: cudnn:" + engine.name};
+        if (!engines.empty()) {
+            const Engine& engine = engines.front();
+            const Plan plan = plan_of(engine, device_);
+            chosen_.emplace_back(PlannedEngine{engine, plan});
+            return {.plan = static_cast<int>(chosen_.size()) - 1,
+                    .workspace = static_cast<std::size_t>(plan.workspace),
+                    .implementation = "emulated: cudnn:" + engine.name};
+        }
+    } catch (const Unsupported&) {  // of this precision
+    }
+    try {
+        return products_.by_products(pass, settings_.precision == Precision::tf32);
     } catch (const Unsupported&) {
         return {};
     }

@@ -51,4 +51,19 @@ void enqueue(const Descend& operation, const Memory& memory, cudaStream_t stream
 void enqueue(const Advance& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const Turn& operation, const Memory& memory, cudaStream_t stream);
 
+/// Of attention by whole matrices, fp32 [heads of keys][queries][keys]: for each head of keys of the image a head of
+/// queries, the first of them `first_head`. Backward the slopes are the gradients of the weights, on entry.
+struct ScoresOfHeads {
+    float* scores = nullptr;
+    float* slopes = nullptr;
+    std::size_t image = 0;
+    unsigned first_head = 0;
+};
+/// Writes `sums`, and each query's weights over its scores, in the precision of the maps.
+void weigh_scores(const Attention& operation, const Memory& memory, const ScoresOfHeads& of, cudaStream_t stream);
+/// Reads `sums`, the result and its gradient; writes the weights over the scores, and the scores' slopes over the
+/// slopes.
+void slope_scores(const AttentionGradient& operation, const Memory& memory, const ScoresOfHeads& of,
+                  cudaStream_t stream);
+
 }  // namespace roof::cudnn

@@ -58,7 +58,7 @@ std::vector<Address> addresses_of(const Operation& operation, const Memory& memo
 
 std::function<void()> PlansByNumber::bound(const Attention& operation, const Memory& memory) const
 {
-    if (operation.plan < 0) return {};
+    if (operation.plan < 0 || operation.by_products) return {};
     const auto constants = constants_of(operation);
     return [constants, run = running(operation.plan, addresses_of(operation, memory, *constants),
                                      memory.at(operation.workspace))] { run(); };
@@ -66,7 +66,7 @@ std::function<void()> PlansByNumber::bound(const Attention& operation, const Mem
 
 std::function<void()> PlansByNumber::bound(const AttentionGradient& operation, const Memory& memory) const
 {
-    if (operation.plan < 0) return {};
+    if (operation.plan < 0 || operation.by_products) return {};
     const auto constants = constants_of(operation);
     const Parts to = parts_of(operation, operation.to_source, memory);
     std::vector<Address> addresses = addresses_of(operation, memory, *constants);

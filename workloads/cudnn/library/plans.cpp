@@ -283,36 +283,47 @@ Choice Plans::choose(const NormShape& shape)
 
 Choice Plans::choose(const AttentionPass& pass)
 {
-    return choose_or_ours(pass, true);
+    std::optional<Choice> products;
+    if (settings_.tune && !known_.contains(pass)) {
+        try {
+            products = products_.by_products(pass, settings_.precision == Precision::tf32);
+            if (products->workspace > workspace_limit()) products.reset();
+        } catch (const Unsupported&) {
+        }
+    }
+    return choose_or_ours(pass, true, products);
 }
 
+/// The fastest of our kernels, of products and of the library's first engine.
 template <class Shape>
-Choice Plans::choose_or_ours(const Shape& shape, bool is_fused)
+Choice Plans::choose_or_ours(const Shape& shape, bool is_fused, const std::optional<Choice>& products)
 {
     if (const auto known = known_.find(shape); known != known_.end()) return known->second;
-    const std::optional<PlannedEngine> found = faster_than_ours(shape, is_fused);
-    return found ? keep(shape, *found, is_fused) : known_[shape];
-}
-
-template <class Shape>
-std::optional<PlannedEngine> Plans::faster_than_ours(const Shape& shape, bool is_fused)
-{
-    if (!settings_.tune) return std::nullopt;
+    if (!settings_.tune) return known_[shape];
     std::vector<Engine> engines = engines_of(shape, settings_, device_);
-    if (engines.empty()) return std::nullopt;
     // Most are compiled at run time, a good part of a second each: only the heuristics' first is tried.
-    engines.erase(engines.begin() + 1, engines.end());
+    if (!engines.empty()) engines.erase(engines.begin() + 1, engines.end());
+    if (engines.empty() && !products) return known_[shape];
+    std::vector<std::string> names{own_kernels};
+    if (products) names.push_back(products->implementation);
+    const std::size_t of_library = names.size();
     NumberedPlans plans;
     const auto write = [&](Trial& trial) {
-        plans.resize(1);
         plan_in_time(engines, device_, plans);
-        Choice library = plans[1] ? choice_of(*plans[1], is_fused) : Choice{};
-        library.plan = 1;
-        add_passes(trial, shape, library);
+        std::vector<Choice> choices;
+        if (products) choices.push_back(*products);
+        if (!engines.empty()) {
+            choices.push_back(plans[0] ? choice_of(*plans[0], is_fused) : Choice{});
+            choices.back().plan = 0;
+        }
+        add_passes(trial, shape, choices);
     };
     const engine::Question asked = question(text(shape), shape.backward ? "backward" : "forward", shape.precision);
-    if (fastest_or_first(asked, names_of(engines, {own_kernels}), plans, write) == 0) return std::nullopt;
-    return plans.empty() ? planned(engines.front(), device_) : plans[1];
+    const std::size_t found = fastest_or_first(asked, names_of(engines, names), plans, write);
+    if (found == 0) return known_[shape];
+    if (found < of_library) return known_[shape] = *products;
+    const auto one = plans.empty() ? planned(engines.front(), device_) : plans[0];
+    return one ? keep(shape, *one, is_fused) : known_[shape];
 }
 
 bool Plans::takes_moments(const ConvolutionPass& forward)

@@ -88,9 +88,7 @@ class Plans {
     std::optional<PlannedEngine> fastest_bare(const ConvolutionPass& shape) const;
     std::optional<PlannedEngine> fastest_whole(const ConvolutionPass& shape);
     template <class Shape>
-    Choice choose_or_ours(const Shape& shape, bool is_fused);
-    template <class Shape>
-    std::optional<PlannedEngine> faster_than_ours(const Shape& shape, bool is_fused);
+    Choice choose_or_ours(const Shape& shape, bool is_fused, const std::optional<Choice>& products = {});
     Choice keep(const AnyShape& shape, const PlannedEngine& candidate, bool is_fused);
 
     const gpu::Stream& stream_;

@@ -5,7 +5,6 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
-#include "ert/gpu/device.hpp"
 #include "workloads/cudnn/library/trial.hpp"
 #include "workloads/engine/choices.hpp"
 
@@ -16,12 +15,6 @@
 
 namespace roof::cudnn {
 namespace {
-
-cudaDataType type_of_numbers(Precision precision)
-{
-    if (precision == Precision::bf16) return CUDA_R_16BF;
-    return precision == Precision::fp16 ? CUDA_R_16F : CUDA_R_32F;
-}
 
 gpu::ProductTypes types_of(const Product& product)
 {
@@ -66,8 +59,9 @@ void add_product(Trial& trial, const Product& of, bool fused, int algorithms)
 {
     constexpr std::size_t most = 16;
     int device = 0;
+    int l2 = 0;
     gpu::check(cudaGetDevice(&device));
-    const auto l2 = static_cast<std::size_t>(gpu::attribute({device}, cudaDevAttrL2CacheSize));
+    gpu::check(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device));
     const Precision stored = of.precision == Precision::tf32 ? Precision::fp32 : of.precision;
     const auto matrix = [&](int rows, int columns, Pass writes) {
         const Precision precision = of.pass == writes ? of.result_precision : stored;
@@ -84,7 +78,7 @@ void add_product(Trial& trial, const Product& of, bool fused, int algorithms)
                  .workspace = trial.program().resident_bytes(gpu::Product::max_workspace)};
     const bool is_of_weights = of.pass == Pass::backward_weights;
     std::vector<Tensor> far{is_of_weights ? one.source : one.weights};
-    while (far.size() < most && far.size() * far.front().bytes() < 2 * l2)
+    while (far.size() < most && far.size() * far.front().bytes() < 2 * static_cast<std::size_t>(l2))
         far.push_back(is_of_weights ? matrix(of.batch, of.inputs, Pass::backward_data)
                                     : matrix(of.outputs, of.inputs, Pass::backward_weights));
     for (one.plan = 0; one.plan < algorithms; ++one.plan) {
@@ -179,6 +173,32 @@ std::function<void()> Products::running(const Chosen& chosen, const Multiply& op
 std::function<void()> Products::bound(const Multiply& operation, const Memory& memory) const
 {
     return running(chosen_[static_cast<std::size_t>(operation.plan)], operation, memory);
+}
+
+Choice Products::by_products(const AttentionPass& pass, bool rounded)
+{
+    const auto made = std::make_shared<AttentionProducts>(library_, context_, pass, rounded);
+    attention_.push_back(made);
+    return {.plan = static_cast<int>(attention_.size()) - 1,
+            .workspace = made->workspace(),
+            .implementation = "cublaslt: products",
+            .by_products = true};
+}
+
+std::function<void()> Products::bound(const Attention& operation, const Memory& memory) const
+{
+    if (!operation.by_products) return {};
+    return [this, operation, memory, by = attention_[static_cast<std::size_t>(operation.plan)]] {
+        by->enqueue(operation, memory, stream_.get());
+    };
+}
+
+std::function<void()> Products::bound(const AttentionGradient& operation, const Memory& memory) const
+{
+    if (!operation.by_products) return {};
+    return [this, operation, memory, by = attention_[static_cast<std::size_t>(operation.plan)]] {
+        by->enqueue(operation, memory, stream_.get());
+    };
 }
 
 }  // namespace roof::cudnn

@@ -1,8 +1,10 @@
 // Chooses and runs the products of linear layers by cuBLASLt: times the suggested algorithms and keeps the fastest.
+// Attention by products, too.
 #pragma once
 
 #include "ert/gpu/cublaslt.hpp"
 #include "ert/gpu/stream.hpp"
+#include "workloads/cudnn/library/attention_products.hpp"
 #include "workloads/engine/ir/choose.hpp"
 #include "workloads/engine/ir/program.hpp"
 
@@ -23,8 +25,13 @@ class Products {
 
     /// Throws Unsupported if the library has no algorithm.
     Choice choose(const Product& product);
+    /// Attention by products of whole matrices. `rounded`: use tf32. Throws Unsupported, too.
+    Choice by_products(const AttentionPass& pass, bool rounded);
     /// Returns a function that enqueues the operation in the stream.
     std::function<void()> bound(const Multiply& operation, const Memory& memory) const;
+    /// An empty one for an operation that is not by products.
+    std::function<void()> bound(const Attention& operation, const Memory& memory) const;
+    std::function<void()> bound(const AttentionGradient& operation, const Memory& memory) const;
 
   private:
     struct Chosen {
@@ -41,7 +48,8 @@ class Products {
     std::shared_ptr<const gpu::CublasLt> library_;
     std::shared_ptr<cublasLtContext> context_;
     std::map<Product, int> known_;
-    std::vector<Chosen> chosen_;  ///< indexed by plan number
+    std::vector<Chosen> chosen_;                                 ///< indexed by plan number
+    std::vector<std::shared_ptr<AttentionProducts>> attention_;  ///< likewise
 };
 
 }  // namespace roof::cudnn

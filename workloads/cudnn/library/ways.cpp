@@ -158,7 +158,7 @@ void add_convolution(Trial& trial, const Convolve& whole, std::size_t plans)
 }
 
 void add_layers(Trial& trial, const model::Graph& graph, int first, const Settings& settings,
-                const std::array<Choosers, 2>& ways, Timed timed)
+                const std::vector<Choosers>& ways, Timed timed)
 {
     if (settings.narrow()) trial.tolerate(1e-2);
     const auto map = [&](int layer) { return maps_of(settings.batch, graph.layer(layer).output, settings.storage()); };
@@ -180,27 +180,29 @@ void add_layers(Trial& trial, const model::Graph& graph, int first, const Settin
     }
 }
 
-void add_passes(Trial& trial, const NormShape& shape, const Choice& choice)
+void add_passes(Trial& trial, const NormShape& shape, const std::vector<Choice>& choices)
 {
     model::Graph graph("batch norm", {1, shape.map.height, shape.map.width});
     const int source = graph.convolution("source", 0, shape.map.channels, {}, false);
     const int norm = graph.batch_norm("norm", source, shape.epsilon);
     if (shape.relu) graph.relu("relu", norm);
-    Choosers library;
-    library.norm = [&](const NormShape& asked) { return asked == shape ? choice : Choice{}; };
-    add_layers(trial, graph, norm, {.batch = shape.batch, .precision = shape.precision}, {Choosers{}, library},
+    std::vector<Choosers> ways(1);
+    for (const Choice& choice : choices)
+        ways.emplace_back().norm = [=](const NormShape& asked) { return asked == shape ? choice : Choice{}; };
+    add_layers(trial, graph, norm, {.batch = shape.batch, .precision = shape.precision}, ways,
                shape.backward ? Timed::backward : Timed::forward);
 }
 
-void add_passes(Trial& trial, const AttentionPass& pass, const Choice& choice)
+void add_passes(Trial& trial, const AttentionPass& pass, const std::vector<Choice>& choices)
 {
     model::Graph graph("attention", {1, 1, pass.positions});
     const int source = graph.convolution("source", 0, (pass.heads + 2 * pass.kv_heads) * pass.channels, {}, false);
     const int attention = graph.attention("attention", source, pass.heads, pass.causal, pass.kv_heads);
-    Choosers library;
-    library.attention = [&](const AttentionPass& asked) { return asked == pass ? choice : Choice{}; };
+    std::vector<Choosers> ways(1);
+    for (const Choice& choice : choices)
+        ways.emplace_back().attention = [=](const AttentionPass& asked) { return asked == pass ? choice : Choice{}; };
     add_layers(trial, graph, attention,
-               {.batch = pass.batch, .precision = pass.precision, .deterministic = pass.ordered}, {Choosers{}, library},
+               {.batch = pass.batch, .precision = pass.precision, .deterministic = pass.ordered}, ways,
                pass.backward ? Timed::backward : Timed::forward);
     // With larger numbers the gradients of queries and keys are as long as those of values.
     const Trial::Way& ours = trial.ways().front();

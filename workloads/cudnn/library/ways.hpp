@@ -4,7 +4,7 @@
 #include "workloads/cudnn/library/trial.hpp"
 #include "workloads/engine/layers/builder.hpp"
 
-#include <array>
+#include <vector>
 
 namespace roof::cudnn {
 
@@ -17,15 +17,15 @@ void add_convolution(Trial& trial, const Convolve& whole, std::size_t plans);
 
 enum class Timed { forward, backward, both };
 
-/// Adds two ways: the layers from `first` on, by the choosers of each, without a backward pass if only the forward pass
-/// is timed. The outputs of the layers before, the parameters and the gradient of the last layer are filled. Throws
+/// Adds a way for each of the choosers: the layers from `first` on, without a backward pass if only the forward pass is
+/// timed. The outputs of the layers before, the parameters and the gradient of the last layer are filled. Throws
 /// Unsupported or Error.
 void add_layers(Trial& trial, const model::Graph& graph, int first, const Settings& settings,
-                const std::array<Choosers, 2>& ways, Timed timed);
+                const std::vector<Choosers>& ways, Timed timed);
 
-/// Add the pass of a batch norm, or of attention, by our kernels, and by a library's `choice`.
-void add_passes(Trial& trial, const NormShape& shape, const Choice& choice);
-void add_passes(Trial& trial, const AttentionPass& pass, const Choice& choice);
+/// Add the pass of a batch norm, or of attention, by our kernels, and by each of the libraries' choices.
+void add_passes(Trial& trial, const NormShape& shape, const std::vector<Choice>& choices);
+void add_passes(Trial& trial, const AttentionPass& pass, const std::vector<Choice>& choices);
 
 /// Adds a 1x1 convolution and the batch norm behind it, whose result a residual sum reads: by passes over the map
 /// between them, and by moments (engine/passes/moments.hpp).

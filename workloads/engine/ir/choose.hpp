@@ -17,6 +17,7 @@ struct Choice {
     std::string algorithm;       ///< convolutions: gemm, winograd or fft
     Flops executed{};            ///< that the implementation executes; 0: unknown
     int winograd_tile = 0;       ///< outputs along a tile's edge, if the library gives it; 0: unknown
+    bool by_products = false;    ///< attention: by products of whole matrices, whose library numbers the plan
     bool fused = true;           ///< computes all that the shape has beside the pass; else the plan is of the bare pass
 };
 

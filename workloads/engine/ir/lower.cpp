@@ -57,6 +57,7 @@ class Lowering {
     {
         const Choice choice = choose(attention, false);
         attention.plan = choice.plan;
+        attention.by_products = choice.by_products;
         attention.workspace = program_.scratch(choice.workspace);
         append(attention, executed(entry.work, choice), choice.implementation);
     }
@@ -65,8 +66,9 @@ class Lowering {
     {
         const Choice choice = choose(gradient, true);
         gradient.plan = choice.plan;
+        gradient.by_products = choice.by_products;
         gradient.workspace = program_.scratch(choice.workspace);
-        if (choice.plan >= 0 && !settings_.deterministic) {
+        if (choice.plan >= 0 && !choice.by_products && !settings_.deterministic) {
             gradient.to_queries = gradient.result;
             gradient.to_queries.precision = Precision::fp32;
             gradient.to_queries = program_.tensor(gradient.to_queries);

@@ -57,11 +57,13 @@ struct TakePositions {
 
 /// softmax(q k' / sqrt(d)) v among the positions of an image, for each head, of d channels. The source has the channels of queries, and of
 /// the `kv_heads` heads of keys and of values, each of which serves heads / kv_heads neighbouring heads of queries. `sums`: fp32
-/// [images][heads][queries], the logarithm of the sum of a query's exponentials. `plan`: of a library, else our own kernels.
+/// [images][heads][queries], the logarithm of the sum of a query's exponentials. `plan`: of a library, that of products
+/// if `by_products`; else our own kernels.
 struct Attention {
     Tensor source{}, result{}, sums{}, workspace{};
     int heads = 1, kv_heads = 1;
     bool causal = false;
+    bool by_products = false;
     int plan = -1;
 };
 
@@ -72,6 +74,7 @@ struct AttentionGradient {
     Tensor to_source{}, products{}, to_queries{}, workspace{};
     int heads = 1, kv_heads = 1;
     bool causal = false;
+    bool by_products = false;
     int plan = -1;
 };
 
