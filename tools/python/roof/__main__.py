@@ -29,8 +29,9 @@ def in_ascii(error: UnicodeError):
 def run(command: str, arguments: list) -> int:
     from importlib import import_module
 
-    from roof.errors import InputError, printable
+    from roof.errors import InputError
     from roof.program import NotFound
+    from roof.texts import printable
 
     try:
         if command not in MODULES:

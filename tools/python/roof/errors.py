@@ -1,14 +1,6 @@
 """Errors that a user can mend: one sentence each, without a traceback."""
 
-import re
-
-# Control characters, and marks of the direction of text.
-RAW = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def printable(text: object) -> str:
-    """The text of a foreign file without what a terminal would obey."""
-    return RAW.sub("?", str(text))
+from roof.texts import printable
 
 
 class InputError(Exception):

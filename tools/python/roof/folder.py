@@ -37,11 +37,11 @@ def lines_of(rows: Sequence[Row]) -> List[str]:
     return [csv_line(cells) for cells in [list(rows[0]), *(row.values() for row in rows)]] if rows else []
 
 
-def checksum(lines: Sequence[str]) -> str:
+def checksum(lines: Iterable[Union[str, bytes]]) -> str:
     """Of a block and what stands before it (docs/reliability.md)."""
     total = 0
     for line in lines:
-        total = (total * 0x5DEECE66D + zlib.crc32(line.encode())) % 2**48
+        total = (total * 0x5DEECE66D + zlib.crc32(line.encode() if isinstance(line, str) else line)) % 2**48
     return base64.urlsafe_b64encode(total.to_bytes(6, "big")).decode()
 
 

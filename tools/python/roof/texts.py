@@ -1,10 +1,15 @@
 """Texts that a terminal shows."""
 
 import math
+import re
 
-from roof.errors import printable
+# Control characters, and marks of the direction of text.
+RAW = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
-__all__ = ["how_many", "printable", "si"]
+
+def printable(text: object) -> str:
+    """The text of a foreign file without what a terminal would obey."""
+    return RAW.sub("?", str(text))
 
 
 def how_many(number: int, thing: str, many: str = "") -> str:

@@ -3,7 +3,7 @@
 import math
 from collections import Counter, defaultdict, namedtuple
 from dataclasses import replace
-from typing import Any, Dict, List, Tuple
+from typing import Dict, List, Tuple
 
 import numpy as np
 import pandas as pd
@@ -19,10 +19,8 @@ from roof.fleet.scale import (FEWEST_COMPARED, MATERIAL, chance_of_difference, e
 #: `common`: nodes in both; from six on, the ratio of B to A is the median of theirs; medians in SI; `chance`: of as
 #: large a difference between equal fleets; `finding`: "slower" and "faster" are certain and beyond 3%; "same within
 #: 3%".
-COLUMNS = "ceiling unit nodes_a nodes_b common median_a median_b ratio low high chance".split()
-
-
-#: Of a kind and plan that both have. `revision_a`: of most nodes; `ceilings`: records of COLUMNS and `finding`.
+Change = namedtuple("Change", "ceiling unit nodes_a nodes_b common median_a median_b ratio low high chance finding")
+#: Of a kind and plan that both have. `revision_a`: of most nodes; `ceilings`: a Change each.
 Comparison = namedtuple("Comparison", "kind plan revision_a revision_b ceilings")
 #: `kinds`: a Comparison each; `nodes`: Findings of the ratios B to A of nodes in both, judged as rates; `only_a`:
 #: nodes.
@@ -59,7 +57,7 @@ def _of_fleets(a: np.ndarray, b: np.ndarray) -> Tuple[float, float, float, float
     return exp(middle), exp(middle - half), exp(middle + half), chance
 
 
-def _changes(a: Dict[str, Digest], b: Dict[str, Digest]) -> pd.DataFrame:
+def _changes(a: Dict[str, Digest], b: Dict[str, Digest]) -> List[Change]:
     units = {name: unit for one in b.values() for name, unit in zip(one.ceilings.names, one.ceilings.units)}
     names = sorted(set(units) & {name for one in a.values() for name in one.ceilings.names})
     x_a, x_b = (pd.DataFrame(np.where(np.isinf(logs.high), np.nan, logs.x), list(nodes), names) for nodes, logs in
@@ -71,18 +69,17 @@ def _changes(a: Dict[str, Digest], b: Dict[str, Digest]) -> pd.DataFrame:
         if len(of_a) and len(of_b):
             found = _of_pairs(d) if len(d) >= FEWEST_COMPARED else _of_fleets(of_a, of_b)
             medians = exp(np.median(of_a)), exp(np.median(of_b))
-            changes.append((name, units[name], len(of_a), len(of_b), len(d), *medians, *found))
-    return pd.DataFrame(changes, columns=COLUMNS)
+            changes.append(Change(name, units[name], len(of_a), len(of_b), len(d), *medians, *found, ""))
+    return changes
 
 
-def _decided(changes: pd.DataFrame, is_certain: np.ndarray) -> List[Any]:
-    """A record for each ceiling, with its finding."""
-    low, high = np.log(changes["low"].astype(float)), np.log(changes["high"].astype(float))
-    is_told = changes[["nodes_a", "nodes_b"]].min(axis=1).clip(lower=changes["common"]) >= FEWEST_COMPARED
-    found = [is_told & is_certain & (high < MATERIAL), is_told & is_certain & (low > -MATERIAL),
-             is_told & (low > MATERIAL) & (high < -MATERIAL)]
-    words = np.select(found, ["slower", "faster", "same within 3%"], "undecided")
-    return list(changes.assign(finding=list(map(str, words))).itertuples(index=False))
+def _finding(change: Change, is_certain: bool) -> str:
+    low, high = math.log(change.low), math.log(change.high)
+    if max(change.common, min(change.nodes_a, change.nodes_b)) < FEWEST_COMPARED:
+        return "undecided"
+    if is_certain and (high < MATERIAL or low > -MATERIAL):
+        return "slower" if high < MATERIAL else "faster"
+    return "same within 3%" if low > MATERIAL and high < -MATERIAL else "undecided"
 
 
 def _ratios(a: Digest, b: Digest) -> Digest:
@@ -105,10 +102,10 @@ def compare_fleets(a: Fleet, b: Fleet) -> Changes:
                      for nodes in (nodes_a, nodes_b))
             found.append((*key, *usual, _changes(nodes_a, nodes_b)))
             ratios.digests += [_ratios(nodes_a[node], one) for node, one in nodes_b.items() if node in nodes_a]
-    ends = np.cumsum([len(changes) for *_, changes in found])
-    certain = np.split(holm(np.concatenate([[], *(changes["chance"] for *_, changes in found)])), ends)
+    certain = iter(holm([change.chance for *_, changes in found for change in changes]))
     nodes = judge(ratios)
     nodes.aside, nodes.refused = [], a.refused + b.refused
     in_a, in_b = ({one.node for one in fleet.digests} for fleet in (a, b))
-    kinds = [Comparison(*known, _decided(changes, now)) for (*known, changes), now in zip(found, certain)]
+    kinds = [Comparison(*known, [one._replace(finding=_finding(one, next(certain))) for one in changes])
+             for *known, changes in found]
     return Changes(kinds, nodes, sorted(in_a - in_b), sorted(in_b - in_a))

@@ -1,6 +1,5 @@
 """digest.csv: the ceilings of a run, as it is written (analysis/fleet/digest.hpp) and proven."""
 
-import base64
 import csv
 import datetime
 import math
@@ -9,17 +8,19 @@ import zlib
 from array import array
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
-from roof.errors import InputError, printable
+from roof.errors import InputError
 from roof.fleet.nodes import NODE_NAME
 from roof.fleet.tables import shortened
+from roof.folder import checksum
 
 HEADER = "what,name,value,low,high,unit,state,n,spec"
 FACTS = ("node", "kind", "plan", "revision", "time")
-LARGEST = 1 << 20  #: bytes of the text, and of the file
+LARGEST, LONGEST = 1 << 20, 200  #: bytes of the text, and of the file; characters of a cell
 KINDS = ("fact", "ceiling", "link", "end")
 DIGITS = re.compile("[0-9.eE+-]*")
 
@@ -82,18 +83,6 @@ def seconds_of(time: str) -> float:
     return seconds
 
 
-@lru_cache(maxsize=64)
-def _powers(lines: int) -> np.ndarray:
-    """What a checksum multiplies each line of a block by; the lowest 48 bits count."""
-    return np.append(np.cumprod(np.full(lines - 1, 0x5DEECE66D, np.uint64))[::-1], np.uint64(1))
-
-
-def _checksum(lines: List[bytes]) -> bytes:
-    """docs/reliability.md."""
-    total = int((np.fromiter(map(zlib.crc32, lines), np.uint64, len(lines)) * _powers(len(lines))).sum())
-    return base64.urlsafe_b64encode((total & 0xFFFFFFFFFFFF).to_bytes(6, "big"))
-
-
 def _decompressed(file: bytes) -> bytes:
     text = b""
     while file:
@@ -115,7 +104,7 @@ def _prove(lines: List[bytes], before: bytes, run_header: List[bytes]) -> str:
     first = 1
     for end in [k for k, line in enumerate(lines) if k and not line.endswith(b",")]:
         last, _, stated = lines[end].rpartition(b",")
-        if stated != _checksum([before, *[line[:-1] for line in lines[first:end]], last, *run_header]):
+        if stated.decode("latin-1") != checksum([before, *(line[:-1] for line in lines[first:end]), last, *run_header]):
             raise InputError(f"{first + 1}: this line or one to {end + 1} is not as it was written, or of another run")
         before, first = stated, end + 1
     if first < len(lines):
@@ -123,19 +112,17 @@ def _prove(lines: List[bytes], before: bytes, run_header: List[bytes]) -> str:
     return before.decode()
 
 
-def _columns(text: bytes, width: int, rows: int, is_simple: bool) -> List[List[str]]:
+def _columns(text: bytes, width: int, rows: int) -> List[List[str]]:
     """Without the column of the checksums."""
     try:
         body = text.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError("it is no UTF-8") from error
-    if is_simple:
-        cells = body.replace("\n", ",").split(",")
-    else:
-        cells = [cell for row in csv.reader(body.split("\n")) for cell in row]
+        cells = (list(chain.from_iterable(csv.reader(body.split("\n")))) if '"' in body
+                 else body.replace("\n", ",").split(","))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError("it is no CSV in UTF-8") from error
     if len(cells) != rows * (width + 1):
         raise InputError(f"its lines have not {width + 1} cells each, as its header has")
-    if not is_simple and any(len(cell.encode()) > 200 for cell in cells):
+    if max(map(len, cells)) > LONGEST:
         raise InputError("a cell is too long")
     return [cells[k :: width + 1] for k in range(width)]
 
@@ -222,8 +209,6 @@ def parse_digest(file: bytes, name: str) -> Tuple[Digest, str]:
         if lines.pop() or len(lines) < 2:
             raise InputError("it is cut off")
         last = _prove(lines, names.encode(), [header.encode()] if run else [])
-        is_simple = max(map(len, lines)) <= 200 and b'"' not in text
-        columns = _columns(text[len(lines[0]) + 1 : -1], names.count(",") + 1, len(lines) - 1, is_simple)
-        return _parse(columns, run[1:]), last
+        return _parse(_columns(text[len(lines[0]) + 1 : -1], names.count(",") + 1, len(lines) - 1), run[1:]), last
     except InputError as error:
-        raise InputError(f"{name}:{'' if str(error)[:1].isdigit() else ' '}{printable(str(error))}") from error
+        raise InputError(f"{name}:{'' if str(error)[:1].isdigit() else ' '}{error}") from error

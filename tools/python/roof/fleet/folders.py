@@ -12,7 +12,7 @@ from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Dict, Iterable, List, Optional, Set, Tuple, Union
+from typing import Dict, Iterable, Iterator, List, Optional, Set, Tuple, Union
 
 from roof.errors import InputError
 from roof.fleet.digests import LARGEST, Digest, parse_digest
@@ -32,6 +32,12 @@ class Fleet:
     notes: List[str] = field(default_factory=list)
     #: nodes of which a folder cannot be used, as its path or machine.yaml names them
     damaged: Dict[str, str] = field(default_factory=dict)
+
+    def refuse(self, place: str, reason: str, not_of: str = "") -> None:
+        self.refused.append((place, reason))
+        node = _node_of(Path(place))
+        if node and node != not_of:
+            self.damaged[node] = reason
 
 
 def read_regular(file: str, most: int) -> bytes:
@@ -79,6 +85,7 @@ def exported(folder: Union[str, Path], form: str, *options: str, quiet: bool = F
 
 
 Read = Union[Tuple[Digest, str], str]  #: a digest with its last checksum, or why it cannot be used
+Found = Tuple[Digest, str, str]  #: with the folder
 
 
 def _read_some(places: List[Tuple[str, bool]]) -> List[Read]:
@@ -110,94 +117,74 @@ def _read_all(places: List[Tuple[str, bool]]) -> List[Read]:
     return _read_some(places)
 
 
-class _Search:
-    def __init__(self, fleet: Fleet):
-        self.fleet = fleet
-        self.found: List[Tuple[Digest, str, str]] = []  # with the fingerprint and the folder
-        self.with_digest: List[Tuple[str, bool]] = []
-        self.entries = 0
+def _walk(top: str, fleet: Fleet) -> Iterator[Tuple[str, int, Set[str]]]:
+    """Each folder down to six levels, with its level, and the names in it that are no folders."""
+    def cannot_read(error: OSError) -> None:
+        fleet.refused.append((error.filename, f"it cannot be read: {error.strerror}"))
 
-    def folder(self, place: str, level: int = 0) -> None:
-        folders, files = [], set()
+    entries = 0
+    for place, folders, files in os.walk(top, onerror=cannot_read):
+        entries += len(folders) + len(files)
+        if entries > MOST_ENTRIES:
+            raise InputError("a fleet has at most 1,000,000 files and folders")
+        level = len(Path(place).relative_to(top).parts)
+        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+        yield place, level, {*files, *links}
+        # without those such as a recording that is not whole yet
+        folders[:] = sorted(one for one in folders if one[0] != ".") if level < MOST_LEVELS else []
+
+
+def _make(place: Path, files: Set[str], found: List[Found]) -> None:
+    """The digest of a folder without one, which is kept where the folder can be written; none of training steps."""
+    size = 0
+    for name in files:
         try:
-            with os.scandir(place) as entries:
-                for entry in entries:
-                    self.entries += 1
-                    if self.entries > MOST_ENTRIES:
-                        raise InputError("a fleet has at most 1,000,000 files and folders")
-                    if not entry.is_dir(follow_symlinks=False):
-                        files.add(entry.name)
-                    elif not entry.name.startswith("."):  # such as a recording that is not whole yet
-                        folders.append(entry.path)
-        except OSError as error:
-            self.fleet.refused.append((place, f"it cannot be read: {error.strerror}"))
-        if "digest.csv" in files:
-            self.with_digest.append((place, "machine.yaml" in files))
-        elif "measurements.csv" in files:
-            try:
-                self._make(Path(place), files)
-            except InputError as error:
-                self._refuse(place, str(error))
-        elif files.intersection(RESULTS if level else RESULTS[1:]):  # a plan alone may be that of the fleet
-            self._refuse(place, "it has neither digest.csv nor measurements.csv: its run was stopped before the first "
-                         "row, or they are lost")
-        if level < MOST_LEVELS:
-            for inner in sorted(folders):
-                self.folder(inner, level + 1)
-
-    def _refuse(self, place: str, reason: str, not_of: str = "") -> None:
-        self.fleet.refused.append((place, reason))
-        node = _node_of(Path(place))
-        if node and node != not_of:
-            self.fleet.damaged[node] = reason
-
-    def _make(self, place: Path, files: Set[str]) -> None:
-        """The digest of a folder without one, which is kept where the folder can be written; none of training steps."""
-        size = 0
-        for name in files:
-            try:
-                status = os.lstat(place / name)
-            except OSError:
-                continue  # another process's temporary file
-            if not stat.S_ISREG(status.st_mode):
-                raise InputError(f"{name} is no regular file")
-            size += status.st_size
-        if size > MOST_BYTES:
-            raise InputError("it has no digest, and more than 64 MiB to make one from")
-        text, _ = exported(place, "digest", quiet=True)
-        if text:
-            if not _in_machine(str(place), "node"):
-                raise InputError("its machine.yaml names no node")
-            self.found.append((*parse_digest(text, "digest.csv"), str(place)))
-            exported(place, "digest", "--out", f"{place}/digest.csv", quiet=True)  # fails where nothing can be written
-
-    def digests(self) -> List[Digest]:
-        """In their order. A copy in another folder counts once, and is named: it may stand in another node's place."""
-        for (place, _), read in zip(self.with_digest, _read_all(self.with_digest)):
-            if isinstance(read, str):
-                self._refuse(place, read)
-            else:
-                self.found.append((*read, place))
-        digests: List[Digest] = []
-        before, first = "", ""
-        for digest, fingerprint, place in sorted(self.found, key=lambda one: (one[0].key(), one[1:])):
-            if fingerprint != before:
-                digests.append(digest)
-                before, first = fingerprint, place
-            elif not os.path.samefile(first, place):
-                self._refuse(place, f"its digest is that of {first} and counts once", digest.node)
-        return digests
+            status = os.lstat(place / name)
+        except OSError:
+            continue  # another process's temporary file
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError(f"{name} is no regular file")
+        size += status.st_size
+    if size > MOST_BYTES:
+        raise InputError("it has no digest, and more than 64 MiB to make one from")
+    text, _ = exported(place, "digest", quiet=True)
+    if text:
+        if not _in_machine(str(place), "node"):
+            raise InputError("its machine.yaml names no node")
+        found.append((*parse_digest(text, "digest.csv"), str(place)))
+        exported(place, "digest", "--out", f"{place}/digest.csv", quiet=True)  # fails where nothing can be written
 
 
 def read_fleet(folders: List[str]) -> Fleet:
-    """Finds the results folders in `folders`, down to six levels. Raises InputError for a folder that is none."""
-    fleet = Fleet([])
-    search = _Search(fleet)
+    """Finds the results folders in `folders`, down to six levels. Digests are in their order; a copy in another folder
+    counts once, and is named: it may stand in another node's place. Raises InputError for a folder that is none."""
+    fleet, found, with_digest = Fleet([]), [], []  # type: Fleet, List[Found], List[Tuple[str, bool]]
     for folder in folders:
         if not os.path.isdir(folder):
             raise InputError(f"there is no folder {folder}")
-        search.folder(folder.rstrip("/") or "/")
-    fleet.digests = search.digests()
+        for place, level, files in _walk(folder.rstrip("/") or "/", fleet):
+            if "digest.csv" in files:
+                with_digest.append((place, "machine.yaml" in files))
+            elif "measurements.csv" in files:
+                try:
+                    _make(Path(place), files, found)
+                except InputError as error:
+                    fleet.refuse(place, str(error))
+            elif files.intersection(RESULTS if level else RESULTS[1:]):  # a plan alone may be that of the fleet
+                fleet.refuse(place, "it has neither digest.csv nor measurements.csv: its run was stopped before the "
+                             "first row, or they are lost")
+    for (place, _), read in zip(with_digest, _read_all(with_digest)):
+        if isinstance(read, str):
+            fleet.refuse(place, read)
+        else:
+            found.append((*read, place))
+    before, first = "", ""
+    for digest, fingerprint, place in sorted(found, key=lambda one: (one[0].key(), one[1:])):
+        if fingerprint != before:
+            fleet.digests.append(digest)
+            before, first = fingerprint, place
+        elif not os.path.samefile(first, place):
+            fleet.refuse(place, f"its digest is that of {first} and counts once", digest.node)
     fleet.refused.sort()
     cut = sum("left out" in digest.facts for digest in fleet.digests)
     if cut:

@@ -9,9 +9,9 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from roof.errors import printable
 from roof.fleet.digests import Digest, seconds_of
 from roof.fleet.folders import Fleet
+from roof.texts import printable
 
 #: Of a node, or of a ceiling of a node, in rising order: the last counts where several are true (`roof help fleet`).
 FINDINGS = ("fine", "undecided", "not judged", "too old", "from the future", "twice", "missing", "implausible",

@@ -4,11 +4,12 @@ from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
-from roof.fleet.comparison import Changes
-from roof.fleet.history import FEWEST_WEEKS, HistorySeries
-from roof.fleet.judge import NOTHING, Findings, FleetGroup, status_of
-from roof.fleet.links import LinkFindings
-from roof.fleet.members import FINDINGS, RANK, NodeFinding
+from roof.fleet.comparison import Changes, compare_fleets
+from roof.fleet.folders import Fleet
+from roof.fleet.history import FEWEST_WEEKS, HistorySeries, judge_history
+from roof.fleet.judge import NOTHING, Findings, FleetGroup, judge, status_of
+from roof.fleet.links import LinkFindings, judge_links
+from roof.fleet.members import FINDINGS, RANK, JudgeOptions, NodeFinding
 from roof.fleet.quantities import Quantity
 from roof.fleet.scale import FEWEST_COMPARED, FEWEST_DRAINED
 from roof.fleet.tables import Cell, Report, Section, Table, percent, shortened
@@ -187,3 +188,30 @@ def comparison_report(changes: Changes) -> Report:
         if only:
             notes.append(f"{how_many(len(only), 'node')} {title}: {shortened(', '.join(only), 1000)}")
     return Report(sections, notes)
+
+
+# ------------------------------------------------------------------------------------------------ answers of a command
+Answer = Tuple[int, Report, Any]  #: the exit status, and what is shown; for programs the report's own if it is None
+
+
+def of_judge(fleet: Fleet, options: JudgeOptions) -> Answer:
+    findings, links = judge(fleet, options), judge_links(fleet)
+    status = 1 if any(found.slow for found in links) else status_of(findings, any(not found.note for found in links))
+    return status, fleet_report(findings, links), fleet_json(findings, links)
+
+
+def of_history(fleet: Fleet) -> Answer:
+    """1 if a node drifted, or all nodes became slower; 2 if nothing can be told."""
+    found = judge_history(fleet)
+    is_slower = any(series.drifts or any(shift.ratio < 1 for shift in series.shifts) for series in found)
+    is_told = any(series.tests for series in found) and not fleet.refused
+    return 1 if is_slower else 0 if is_told else 2, history_report(found, fleet.refused), None
+
+
+def of_comparison(a: Fleet, b: Fleet) -> Answer:
+    """1 if a ceiling or a node is slower in B; 2 if nothing can be compared."""
+    changes = compare_fleets(a, b)
+    is_slower = any(change.finding == "slower" for kind in changes.kinds for change in kind.ceilings)
+    is_told = changes.kinds and not changes.nodes.refused
+    status = 1 if is_slower or status_of(changes.nodes) == 1 else 0 if is_told else 2
+    return status, comparison_report(changes), None
