@@ -115,9 +115,7 @@ def _prove(lines: List[bytes], before: bytes, run_header: List[bytes]) -> str:
 def _columns(text: bytes, width: int, rows: int) -> List[List[str]]:
     """Without the column of the checksums."""
     try:
-        body = text.decode("utf-8")
-        cells = (list(chain.from_iterable(csv.reader(body.split("\n")))) if '"' in body
-                 else body.replace("\n", ",").split(","))
+        cells = list(chain.from_iterable(csv.reader(text.decode("utf-8").split("\n"))))
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError("it is no CSV in UTF-8") from error
     if len(cells) != rows * (width + 1):
@@ -160,8 +158,7 @@ def _parse(columns: List[List[str]], run: str) -> Digest:
 def _rates(columns: List[List[str]], at: List[int]) -> Rates:
     if not at:
         return NO_RATES
-    is_one = at[-1] - at[0] == len(at) - 1
-    rows = [column[at[0] : at[-1] + 1] if is_one else [column[k] for k in at] for column in columns]
+    rows = [[column[k] for k in at] for column in columns]
     counts = rows[7] + (rows[9] if len(rows) > 9 else [])
     rates = rows[2] + rows[3] + [text or "inf" for text in rows[4] + rows[8]]
     is_well, numbers = False, np.zeros((5, len(at)))

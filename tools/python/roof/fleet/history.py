@@ -61,13 +61,10 @@ def _week_of(day: str) -> str:
 
 def _weekly(digests: List[Digest]) -> pd.Series:
     """ln of the mean rate by ceiling, node and week."""
-    known = [np.isfinite(one.ceilings.high) for one in digests]
-    nodes, weeks = [one.node for one in digests], [_week_of(one.time[:10]) for one in digests]
-    names = [np.array(one.ceilings.names, dtype=object)[some] for one, some in zip(digests, known)]
-    x = np.log(np.concatenate([one.ceilings.value[some] for one, some in zip(digests, known)]))
-    node, week = (np.repeat(np.array(of, dtype=object), list(map(len, names))) for of in (nodes, weeks))
-    frame = pd.DataFrame({"ceiling": np.concatenate(names), "node": node, "week": week, "x": x})
-    return frame.groupby(["ceiling", "node", "week"])["x"].mean()
+    rows = [(name, one.node, _week_of(one.time[:10]), rate) for one in digests for name, rate, high
+            in zip(one.ceilings.names, one.ceilings.value.tolist(), one.ceilings.high.tolist()) if high < math.inf]
+    frame = pd.DataFrame(rows, columns=["ceiling", "node", "week", "x"])
+    return np.log(frame["x"].astype(float)).groupby([frame[of] for of in ("ceiling", "node", "week")]).mean()
 
 
 def _join(earlier: pd.Series, later: pd.Series) -> pd.Series:

@@ -5,6 +5,7 @@ import re
 import statistics
 from collections import Counter, defaultdict, namedtuple
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
@@ -68,6 +69,7 @@ def _parts_of(kind: str) -> Dict[str, int]:
     return parts
 
 
+@lru_cache(maxsize=None)
 def has_lost(less: str, more: str) -> bool:
     """Whether a kind has the same parts as another, but fewer of them."""
     few, many = _parts_of(less), _parts_of(more)
@@ -152,7 +154,6 @@ class Membership:
         sizes: Dict[str, Dict[str, int]] = defaultdict(Counter)  # of kinds, by plan
         for (plan, _), kinds in self._kinds.items():
             sizes[plan][kinds[0]] += 1
-        lost: Dict[Tuple[str, str], bool] = {}
         for (plan, node), (now, *before) in self._kinds.items():
             for kind in before:
                 if has_lost(now, kind):
@@ -160,7 +161,5 @@ class Membership:
             for other, number in sorted(sizes[plan].items()):
                 if other == now or number <= sizes[plan][now]:
                     continue
-                if (now, other) not in lost:
-                    lost[now, other] = has_lost(now, other)
-                if lost[now, other] or other in before:
+                if has_lost(now, other) or other in before:
                     self._remark(node, "changed kind", f"{now}, and {number} nodes have {other}")

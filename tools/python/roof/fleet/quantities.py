@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter, defaultdict, namedtuple
 from functools import cached_property
+from itertools import chain
 from typing import Dict, List, Optional, Tuple
 
 import numpy as np
@@ -37,13 +38,9 @@ def logs_in(digests: List[Digest], names: List[str]) -> Logs:
     """[digest, name] of ceilings."""
     columns = {name: k for k, name in enumerate(names)}
     parts = np.full((5, len(digests), len(names)), np.nan)
-    layouts: Dict[Tuple[str, ...], List[int]] = defaultdict(list)
     for row, digest in enumerate(digests):
-        layouts[digest.ceilings.names].append(row)
-    for layout, rows in layouts.items():
-        at = np.array([columns.get(name, -1) for name in layout], dtype=int)
-        numbers = np.stack([digests[row].ceilings.numbers for row in rows], axis=1)
-        parts[np.ix_(range(5), rows, at[at >= 0])] = numbers[:, :, at >= 0]
+        at = np.array([columns.get(name, -1) for name in digest.ceilings.names], dtype=int)
+        parts[:, row, at[at >= 0]] = digest.ceilings.numbers[:, at >= 0]
     return logs_of(*parts)
 
 
@@ -258,25 +255,22 @@ class Quantity:
 
 def ceilings_of(members: List[Member]) -> List[Quantity]:
     """The ceilings that at least half of the members have, by name."""
-    number: Dict[str, int] = Counter()
-    units: Dict[str, str] = {}
-    layouts = Counter(member.days[-1].ceilings[:2] for member in members)
-    for (names, of_names), n in layouts.items():
-        number.update(dict.fromkeys(names, n))
-        units = {**dict(zip(names, of_names)), **units}
+    rates = [member.days[-1].ceilings for member in members]
+    number = Counter(chain.from_iterable(one.names for one in rates))
+    units = {name: unit for one in reversed(rates) for name, unit in zip(one.names, one.units)}
     names = sorted(name for name, n in number.items() if 2 * n >= len(members))
     days = [len(member.days) for member in members]
     flat = logs_in([digest for member in members for digest in member.days], names)
     newest = np.array(flat)[:, np.cumsum(days) - 1]
     at = np.array([(i, k - n) for i, n in enumerate(days) for k in range(n)]).T
-    rates, variance, all_rates = np.full((3, len(members), max(days), len(names)), np.nan)
+    x, variance, all_rates = np.full((3, len(members), max(days), len(names)), np.nan)
     certain, own = (np.where(np.isinf(flat.high), np.nan, part) for part in (flat.x, flat.variance))
-    rates[tuple(at)], variance[tuple(at)], all_rates[tuple(at)] = certain, own, flat.x
+    x[tuple(at)], variance[tuple(at)], all_rates[tuple(at)] = certain, own, flat.x
     quantities = []
     for c, name in enumerate(names):
         is_missing, is_bound = np.isnan(newest[0, :, c]), np.isinf(newest[3, :, c])
         has, bounds = np.flatnonzero(~is_missing & ~is_bound), np.flatnonzero(is_bound)
-        of_days = to_the_right(rates[has, :, c], variance[has, :, c])
+        of_days = to_the_right(x[has, :, c], variance[has, :, c])
         quantities.append(Quantity(name, units[name], has, *of_days, Logs(*newest[:, has, c])))
         quantities[-1].without, quantities[-1].bounds = np.flatnonzero(is_missing), bounds
         quantities[-1].bound_logs, quantities[-1].bound_days = Logs(*newest[:, bounds, c]), all_rates[bounds, :-1, c]
