@@ -40,18 +40,10 @@ def reads(head: str) -> bool:
 
 def nanoseconds(value: Any) -> Optional[int]:
     """Of microseconds: 1690000000000041.123, 1.69e15; None for what is no time."""
-    if type(value) is int:
-        time: Any = 1000 * value
-    else:
-        whole, _, fraction = str(value).partition(".")
-        try:
-            is_plain = fraction.isdigit() and len(whole) < 20
-            time = int(whole + (fraction + "000")[:3]) if is_plain else Decimal(str(value)) * 1000
-        except (ValueError, ArithmeticError):
-            return None
     try:
+        time = Decimal(str(value)) * 1000
         return int(time) if -FARTHEST <= time <= FARTHEST else None
-    except ArithmeticError:  # not a number
+    except (ValueError, ArithmeticError):  # no number, or one that is none
         return None
 
 

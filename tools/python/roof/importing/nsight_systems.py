@@ -53,13 +53,13 @@ class Export:
         self.tables = {name.lower(): name for name, is_stored in made if is_stored}
         self.others = {name.lower() for name, is_stored in made if not is_stored}  # views, and what a program computes
         self.strings = self.pairs("StringIds", "value")
-        whose = next((other for other in OTHERS if any(name.startswith(other[0].lower()) for name in self.tables)),
-                     None)
-        if "stringids" not in self.tables and whose:
-            raise InputError(f"{self.name}: this is a database of {whose[1]}, not an export of Nsight Systems; "
-                             f"{whose[2]}")
-        if "stringids" not in self.tables and not any(name.startswith(CUPTI.lower()) for name in self.tables):
-            raise InputError(f"{self.name}: this database is no export of Nsight Systems")
+        if "stringids" not in self.tables:
+            for begin, whose, how in OTHERS:
+                if any(name.startswith(begin.lower()) for name in self.tables):
+                    raise InputError(f"{self.name}: this is a database of {whose}, not an export of Nsight Systems; "
+                                     f"{how}")
+            if not any(name.startswith(CUPTI.lower()) for name in self.tables):
+                raise InputError(f"{self.name}: this database is no export of Nsight Systems")
         labels = self.pairs("ENUM_CUDA_MEM_KIND", "label") or MEMORIES
         self.memories = {kind: memory_in(label) for kind, label in labels.items()}
         self.read_host()

@@ -82,16 +82,13 @@ class Operators:
         """One pass over a thread; each stack holds the spans of its kind that have not ended. Time that no formula
         covers goes to the innermost operator: on a device that of the kernels it launched, on a CPU its own."""
         outermost: List[Outermost] = []
-        stacks: Dict[str, List[Any]] = {"operator": [], "module": [], "range": [], "compiling": []}
-        # of each operator on the stack: its end, the unit that covers it
-        counted: List[Tuple[int, Optional[Unit]]] = []
+        stacks: Dict[str, List[Span]] = {"operator": [], "module": [], "range": [], "compiling": []}
         for span in sorted(spans, key=lambda one: (one.start, -one.end)):
             for stack in stacks.values():
                 while stack and stack[-1].end <= span.start:
                     stack.pop()
-            while counted and counted[-1][0] <= span.start:
-                counted.pop()
-            operators, unit = stacks["operator"], counted[-1][1] if counted else None
+            operators = stacks["operator"]
+            unit = operators[-1].what if operators else None  # that covers it
             if span.kind == "call":
                 if operators:
                     outermost[-1].calls.append(span.what)
@@ -113,8 +110,7 @@ class Operators:
                     self.add_unknown("cpu", span.name, unit, span.end - span.start)
                     if operators:
                         self.add_unknown("cpu", operators[-1].name, before, span.start - span.end)
-                counted.append((span.end, unit))
-                operators.append(span)
+                operators.append(span._replace(what=unit))
             elif span.kind == "module" or span.kind == "range" and phase_in(span.name):
                 stacks[span.kind].append(span)
             elif span.kind == "range" and COMPILING in span.name:
