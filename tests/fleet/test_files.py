@@ -78,6 +78,7 @@ class Digests(unittest.TestCase):
         self.refused("columns", b"id,seconds\n")
         self.refused("names no kind", self.forged(2, 1, "sort"))
         self.refused("a cell is too long", self.forged(2, 2, "x" * 201))
+        self.refused("no CSV", self.forged(2, 1, "ki\rnd"))
         self.refused("longer than 1 MiB", gzip.compress(b"x" * (2 << 20)))
 
     def test_what_is_cut_changed_or_moved_is_refused(self):
