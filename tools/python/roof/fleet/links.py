@@ -50,7 +50,10 @@ class _Links:
         self.ends, self.x = np.array([[places[a], places[b]] for a, b in rates.index]), rates.to_numpy()
         self.of_node = [np.flatnonzero((self.ends == node).any(1)) for node in range(len(self.names))]
         self.number = np.array([len(links) for links in self.of_node])
-        self.facts = [facts.get(name, {}) for name in self.names]
+        self.having: Dict[Tuple[str, str], List[int]] = defaultdict(list)  #: the nodes that have a fact
+        for node, name in enumerate(self.names):
+            for fact in facts.get(name, {}).items():
+                self.having[fact].append(node)
         self.median, self.effects = float(np.median(self.x)), np.zeros(len(self.names))
 
     def _rest(self, k=slice(None)) -> np.ndarray:
@@ -85,16 +88,10 @@ class _Links:
         self.rest = rest / (1 - weight(rest) * leverage)  # beyond the median and its nodes, which are fitted without it
         self.spread = 1 / np.sqrt(1 - leverage)
 
-    def shared_fact(self, nodes: Sequence[int]) -> str:
-        for fact, value in sorted(self.facts[nodes[0]].items()):
-            having = [i for i, facts in enumerate(self.facts) if facts.get(fact) == value]
-            if len(having) > 1 and having == sorted(nodes):
-                return f"{fact}={value}"
-        return ""
-
     def slow(self, fault: str, nodes: Sequence[int], ratio: float, links: int, chance: float, remark="") -> SlowLinks:
-        names, shared = [self.names[i] for i in nodes], self.shared_fact(nodes) if len(nodes) else ""
-        return SlowLinks(fault, names, exp(ratio), int(links), float(chance), shared, remark)
+        shared = next((f"{fact}={value}" for (fact, value), having in sorted(self.having.items())
+                       if len(having) > 1 and having == sorted(nodes)), "")
+        return SlowLinks(fault, [self.names[i] for i in nodes], exp(ratio), int(links), float(chance), shared, remark)
 
     def parts(self, edges) -> np.ndarray:
         """Of each node the number of its part, where edges join nodes."""
@@ -121,11 +118,7 @@ def _find_slow_nodes(links: _Links, findings: LinkFindings) -> None:
     slow &= links.effects < MATERIAL
     # equal numbers: one reason
     one_reason = links.ends[slow[links.ends].all(1) & (links.x >= links.median + MATERIAL)].tolist()
-    having: Dict[Tuple[str, str], List[int]] = defaultdict(list)
-    for i, facts in enumerate(links.facts):
-        for fact in facts.items():
-            having[fact].append(i)
-    for nodes in having.values():
+    for nodes in links.having.values():
         if len(nodes) >= 3 and slow[nodes].all():
             one_reason += [(nodes[0], node) for node in nodes]
     reason = links.parts(one_reason)
