@@ -63,10 +63,9 @@ def _devices(machine: str, digest: Digest) -> List[Device]:
     for device, all_ in roofs.items():
         threads = max(roof.threads for roof in all_)
         best: Dict[str, Roof] = {}
-        for key in {roof.of for roof in all_ if roof.threads == threads}:
-            some = [roof for roof in all_ if roof.of == key and roof.threads == threads]
-            adds = [[r for r in some if r.operation in names] for names in MULTIPLY_ADDS] if key in PRECISIONS else []
-            best[key] = max(next(filter(None, adds), some), key=lambda roof: roof.value)
+        for roof in (roof for roof in all_ if roof.threads == threads):
+            best[roof.of] = max(best.get(roof.of, roof), roof, key=lambda one: (
+                *(one.of in PRECISIONS and one.operation in names for names in MULTIPLY_ADDS), one.value))
         devices.append(Device(machine, digest, device, threads, best))
     return devices
 
