@@ -244,6 +244,8 @@ class Campaign:
 
         if status not in (0, 1, 2) or RAW.search(err) or (status == 2 and not (err or out)):
             return wrong("CRASH")
+        if name == "health" and "not judged: 15 s were over" in out:  # the machine was too busy
+            return "too late"
         if self.same(name, answer, self.answers[name]):
             return "unchanged"
         is_named = any(self.names(name, place, err + out) for place in places)
