@@ -95,4 +95,7 @@ TEST_CASE("what stands in the place of the machine's file of looks ends no comma
                              Catch::Contains("it is a folder"));
     CHECK(json::parse(said.out).contains("ceilings"));
     CHECK(bench.roof({"run", "tinynet", "--batch", "4"}).status == 0);
+    const auto newest = bench.roof({"report", "--brief", "--out", bench.path("page.html")});
+    CHECK(newest.status == 0);
+    CHECK(newest.err.empty());
 }

@@ -102,20 +102,24 @@ try {
 /// Its folder's head.
 void read_head(Neighbour& found)
 {
-    std::string odd;
+    std::string in_capitals, no_table;
+    bool has_folders = false;  // of runs, which may be read
     std::error_code none;
     found.unread = why_not_read(found.place);
     for (fs::directory_iterator at(found.place, none), end; at != end; at.increment(none)) {
         const std::string name = at->path().filename().string(), right = in_lower_case(name);
-        if (at->path().extension() == ".csv" && !at->is_regular_file(none))
-            odd = fmt::format("cannot read {}: it is no regular file", at->path().string());
+        const bool is_table = at->path().extension() == ".csv";
+        has_folders = has_folders || (!is_table && at->is_directory(none));
+        if (is_table && !at->is_regular_file(none))
+            no_table = fmt::format("cannot read {}: it is no regular file", at->path().string());
         if (std::ranges::find(names, right) == names.end()) continue;
-        if (name != right) odd = fmt::format("{}: roof reads {} alone", at->path().string(), right);
+        if (name != right) in_capitals = fmt::format("{}: roof reads {} alone", at->path().string(), right);
         found.is_results = found.is_results || name == right;
         if (found.unread.empty() && name == right) found.unread = why_not_read(at->path());
     }
     found.is_results = found.unread.empty() && (found.is_results || has_other_results(found.place));
-    if (!found.is_results && found.unread.empty()) found.unread = odd;
+    if (!found.is_results && found.unread.empty())
+        found.unread = has_folders || no_table.empty() ? in_capitals : no_table;
     if (!found.is_results) return;
     found.has_rows = is_there(found.place / measurements_file);
     read_time(found);

@@ -125,16 +125,10 @@ void move_records(const fs::path& from, const fs::path& to, const std::string& i
     write();
 }
 
-/// Whether it was counted but not traced. Then the program's time is not meaningful.
-bool is_counted_alone(const Summary& summary)
-{
-    return summary.values.contains("counted");
-}
-
 std::string remarks_of(const Summary& summary, bool has_steps)
 {
     std::vector<std::string> remarks = summary.notes;
-    if (is_counted_alone(summary))
+    if (summary.values.contains("counted"))
         remarks.emplace_back(
             "the time is that of the counted kernels alone, by the counter gpu__time_duration: nothing was traced");
     else if (!has_steps)
@@ -155,7 +149,7 @@ Measurement row_of_process(const fs::path& process, const std::string& device, c
     Measurement row = program_row(program, device, description);
     const std::vector<double> seconds = steps_of(process);
     row.remarks = remarks_of(summary, !seconds.empty());
-    if (is_counted_alone(summary))
+    if (summary.values.contains("counted"))
         set_counted(row, process);
     else
         set_seconds(row, seconds.empty() ? std::vector{summary.number("recorded_s")} : seconds);

@@ -106,13 +106,6 @@ std::vector<std::string> command_of(const TrainOptions& options, const Simulated
     return command;
 }
 
-std::vector<Dump> read_dumps(const fs::path& scratch)
-{
-    std::vector<Dump> dumps;
-    for (const auto& file : entries_of(scratch, "counts.")) dumps.push_back(parse_dump(read_file(file)));
-    return dumps;
-}
-
 std::string last_line(const fs::path& file)
 {
     if (!fs::exists(file)) return {};
@@ -213,8 +206,10 @@ int simulate(const std::vector<Item>& items, const TrainOptions& options, bool j
             if (why.empty()) why = last_line(file);
         throw Error("--simulate: " + why);
     }
+    std::vector<Dump> dumps;
+    for (const fs::path& file : entries_of(scratch.path(), "counts.")) dumps.push_back(parse_dump(read_file(file)));
     const std::vector<SimulatedPart> simulated =
-        simulated_parts(nlohmann::json::parse(read_file(parts)).at("parts"), read_dumps(scratch.path()));
+        simulated_parts(nlohmann::json::parse(read_file(parts)).at("parts"), dumps);
     if (json)
         print_json(context.out, simulation_json(simulated, caches));
     else
