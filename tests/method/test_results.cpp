@@ -70,22 +70,6 @@ TEST_CASE("a folder has its own name however it is written")
     CHECK(read_results(folder / "some-run" / ".." / "some-run").folder.filename() == "some-run");
 }
 
-TEST_CASE("a document larger than any that roof writes is not read, and its neighbours keep nothing of it")
-{
-    const TemporaryFolder folder;
-    for (const char* const name : {"plan.yaml", "machine.yaml", "checksums.csv"}) {
-        const std::filesystem::path place = folder / name / "run";
-        {
-            RunDirectory run(place, plan_text, fake_machine());
-            for (const Measurement& row : measured()) run.append(row);
-        }
-        CHECK(neighbours_in(folder / name).at(0).plan == plan_text);
-        std::filesystem::resize_file(place / name, (std::size_t{16} << 20) + 1);
-        CHECK(neighbours_in(folder / name).at(0).plan.size() <= plan_text.size());
-        CHECK_THROWS_WITH(read_results(place), Catch::Contains(std::string(name) + ": it is larger than 16 MiB"));
-    }
-}
-
 TEST_CASE("a folder of an older format is an error with a clear message")
 {
     const TemporaryFolder folder;

@@ -230,7 +230,8 @@ def a_library_that_cannot_be_loaded_is_named(jail):
     for name in ("numpy", "pandas"):
         (jail.folder / f"{name}.py").write_text("raise ImportError('no room for it')\n", encoding="utf-8")
     done = jail.roof("fleet", published(), env={"PYTHONPATH": str(jail.folder)})
-    must(done.returncode == 2 and done.err == "roof: a library of Python cannot be loaded: no room for it\n", done.returncode, done.err)
+    said = "roof: a library of Python cannot be loaded: no room for it\n"
+    must(done.returncode == 2 and done.err == said, done.returncode, done.err)
 
 
 @situation("the package", "ulimit -n 12", "ulimit -s 128", "ulimit -f 0", "umask 077")

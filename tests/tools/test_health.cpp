@@ -202,6 +202,7 @@ TEST_CASE("a reference without another node of the kind is told before anything 
     fleet.digests.resize(1);
     CHECK(health_line(judge_reference(node, {kind}, fleet).value()) ==
           node + " is not judged: the reference has no other node");
+    CHECK(judge_reference(node, {}, fleet));
 }
 
 TEST_CASE("CPU and GPUs are compared each with their own digests, and the worse counts")

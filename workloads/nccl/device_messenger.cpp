@@ -55,8 +55,8 @@ class DeviceMessenger : public parallel::Messenger {
     Ranks ranks_;
 };
 
-/// Why NCCL cannot give each rank a GPU of its own, or nothing. `devices`: those that the ranks of this machine divide; with one, every
-/// rank takes that one.
+/// Why NCCL cannot give each rank a GPU of its own, or nothing. `devices`: those that the ranks of this machine divide;
+/// with one, every rank takes that one.
 std::optional<std::string> lacking_devices(const parallel::Place& place, const Device& devices)
 {
     const std::size_t gpus = devices.others.size() + 1;

@@ -11,9 +11,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The benches whose launches use what the GPUs of a node share: the buses to the host and between GPUs, and the host. Measured at once
-/// they would disturb each other. All other benches of a GPU run inside it; what they share is the power and the air of the node, as a
-/// training step over all GPUs does.
+/// The benches whose launches use what the GPUs of a node share: the buses to the host and between GPUs, and the host.
+/// Measured at once they would disturb each other. All other benches of a GPU run inside it; what they share is the
+/// power and the air of the node, as a training step over all GPUs does.
 constexpr const char* shared_benches = "link,peer,allreduce,launch,network,network_pair";
 
 fs::path part_of(const fs::path& folder, const std::string& device)
