@@ -257,7 +257,8 @@ TEST_CASE("of a million damaged lines a thousand are told, the others are counte
 
 TEST_CASE("a number of ranks above the limit is damage, and is read up to it")
 {
-    for (const auto& [ranks, status] : {std::pair{"65536", Status::ok},
+    for (const auto& [ranks, status] : {std::pair{"0", Status::ok},
+                                        {"65536", Status::ok},
                                         {"65537", Status::damaged},
                                         {"-1", Status::damaged},
                                         {"two", Status::damaged}}) {

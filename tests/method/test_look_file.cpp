@@ -1,4 +1,5 @@
 // The file of a machine's looks. Its rates are chosen so that a ten-thousandth of them is a whole number.
+#include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/method/bench/node.hpp"
@@ -226,6 +227,14 @@ TEST_CASE("what a killed writer, a hand or another machine left is named and pas
         const Looks looks = seen_in(text);
         CHECK(looks.seen.size() == 1);
         CHECK(has_remark(looks, "passed over"));
+    }
+    SECTION("a figure is none, and its checksum is right")
+    {
+        std::string text = whole;
+        text.replace(text.find(":10000") + 1, 5, "1o000");
+        const Looks looks = seen_in(with_checksums(text));
+        CHECK(looks.seen.size() == 1);
+        CHECK(has_remark(looks, "'1o000' is not a number"));
     }
     SECTION("the file is another machine's")
     {

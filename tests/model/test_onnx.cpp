@@ -222,6 +222,15 @@ TEST_CASE("Channels are cut by Slice and Split, and views that are no maps of ch
     const Graph graph = read(model);
     CHECK((graph.layer(1).first == 2 && graph.layer(1).output == Shape{1, 8, 8}));
 
+    onnx::ModelProto split = small_network();
+    add_numbers(split, "sizes", {1, 2});
+    add_node(split, "Split", {"images", "sizes"}, "first");
+    split.mutable_graph()->mutable_node(0)->add_output("second");
+    set_number(split, "axis", 1);
+    add_end(split, "second", 2);
+    CHECK(read(split).layer(1).first == 1);
+    CHECK(read(split).layer(1).output == Shape{2, 8, 8});
+
     onnx::ModelProto turned = small_network();
     add_node(turned, "Transpose", {"images"}, "turned");
     set_numbers(turned, "perm", {0, 2, 3, 1});

@@ -51,6 +51,16 @@ TEST_CASE("Axes that count from the end are those that count from the beginning"
                                                LayerKind::average_pool, LayerKind::flatten, LayerKind::linear});
     model.mutable_graph()->mutable_node(1)->mutable_attribute(0)->set_i(-1);
     CHECK_THAT(refusal_of(model), Catch::Contains("Concat with axis -1"));
+
+    onnx::ModelProto of_lists = small_network();  // of numbers, which have one axis
+    add_numbers(of_lists, "batch", {-1});
+    add_numbers(of_lists, "values", {192});
+    add_node(of_lists, "Concat", {"batch", "values"}, "shape");
+    set_number(of_lists, "axis", 1);
+    add_node(of_lists, "Reshape", {"images", "shape"}, "flat");
+    add_weights(of_lists, "end", {192, 10});
+    add_node(of_lists, "MatMul", {"flat", "end"}, "logits");
+    CHECK_THAT(refusal_of(of_lists), Catch::Contains("Concat with axis 1"));
 }
 
 TEST_CASE("Numbers are read in every type that they may have")
