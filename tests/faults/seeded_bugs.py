@@ -45,11 +45,11 @@ CAMPAIGNS = {
         {"ert/base": (["checksum", "compressed", "csv", "csv_lines", "files", "yaml_text"], ["test_base", "test_method"]),
          "ert/method/results": (["folders", "look_file", "neighbours", "read", "results", "seal"], ["test_method"]),
          "ert/recording": (["fields", "record_files"], ["test_recording"]),
-         "analysis/fleet": (["digest", "health", "make_digest"], ["test_analysis"]),
+         "analysis/fleet": (["digest", "health", "make_digest"], ["test_analysis", "test_tools"]),
          "analysis/table": (["table"], ["test_analysis"]),
          "workloads/model": (["config", "onnx_fold", "onnx_node", "onnx_tensors", "onnx_values"], ["test_model"])},
         {"test_method": ["damage", "results", "headers_and_runs", "folder_without_rows", "locks", "look_file", "looks", "sustain"],
-         "test_analysis": ["digest", "table", "sinks"]},
+         "test_analysis": ["digest", "table", "sinks"], "test_tools": ["health"]},
         ["fake_roof", "inject", "record_writes", "accidents"], [OF_FILES], 0.95),
     "gpu": Campaign(
         {"ert/gpu": (None, [*PARTS, *KERNELS, *ENGINE]), "ert/gpu/probes": (None, ["test_gpu", *KERNELS]),
