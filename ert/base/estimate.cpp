@@ -1,6 +1,7 @@
 #include "ert/base/estimate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -32,6 +33,12 @@ Spread spread_of(std::span<const double> values)
     const OrderInterval interval = median_interval(n);
     const double median = n % 2 == 1 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
     return {median, sorted[interval.low], sorted[interval.high]};
+}
+
+double student_t(std::size_t observations)
+{
+    constexpr std::array<double, 9> errors{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262};
+    return errors[std::min(observations - 2, errors.size() - 1)];
 }
 
 }  // namespace roof

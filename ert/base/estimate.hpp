@@ -25,6 +25,9 @@ struct Spread {
 };
 Spread spread_of(std::span<const double> values);
 
+/// Student's t, 97.5%, for so many observations, at least two; from ten on as for ten.
+double student_t(std::size_t observations);
+
 template <class Unit>
 struct Estimate {
     Unit median{};

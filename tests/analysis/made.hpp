@@ -110,6 +110,13 @@ inline Measurement on(const std::string& device, int batch, double seconds)
     return r;
 }
 
+/// These roofs, seen at two times between which they differed by this half-width (Ceiling::between).
+inline Ceilings seen_twice(double between = 0, Ceilings roofs = ceilings())
+{
+    for (Ceiling& ceiling : roofs.all) ceiling.between = between;
+    return roofs;
+}
+
 inline Measurement failed(const std::string& model, const std::string& reason)
 {
     Measurement r = row(model, 64);

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 using namespace roof;
 
 namespace {
@@ -216,4 +218,29 @@ TEST_CASE("rounds that differ by themselves prove no bound: the value is the med
         for (std::size_t i = 1; i < 5; ++i)
             for (RateSample& sample : one.rounds[i]) sample.rate /= 2;
     check(rate_over_looks(looks, 0.03), Steadiness::at_least, 112 * 0.999, 2);
+}
+
+TEST_CASE("how far an ordinary rate differs between times is Student's, and not known of one time")
+{
+    // Looks at 0 and 9 minutes are one time; one of another state is none. Disturbed samples count.
+    Look disturbed = look(9, 110);
+    for (Round& round : disturbed.rounds)
+        for (RateSample& sample : round) sample.disturbed = true;
+    const std::vector<double> usual =
+        usual_rates(std::vector{look(-60, 50, 3, false), look(0, 100, 1), disturbed, look(11, 121), look(22, 110)});
+    REQUIRE(usual.size() == 3);
+    CHECK(usual[0] ==
+          Approx(109.945));  // of 99.9, 100, 100.1 and three of 109.89, 110, 110.11 each: the sixth and seventh
+    CHECK(usual[1] == Approx(121));
+
+    // ln of 100, 110, 121: 0.09531 apart; deviation 0.09531, and 4.303 of two degrees of freedom.
+    CHECK(half_width_between(std::vector<double>{100, 110, 121}).value() == Approx(4.303 * std::log(1.1)));
+    CHECK(half_width_between(std::vector<double>{100, 110}).value() == Approx(12.706 * std::log(1.1) / std::sqrt(2)));
+    CHECK_FALSE(half_width_between(std::vector<double>{100}));
+
+    std::vector<SeenCeiling> seen;
+    add_looks(seen, "L2", "load", {{100}, {110}, {121}});
+    CHECK(judged_first(seen).between.value() == Approx(4.303 * std::log(1.1)));
+    seen.resize(1);
+    CHECK_FALSE(judged_first(seen).between);
 }

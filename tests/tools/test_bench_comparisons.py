@@ -6,6 +6,7 @@ import math
 import os
 import random
 import stat
+import statistics
 import tempfile
 import unittest
 from pathlib import Path
@@ -19,7 +20,7 @@ loader.exec_module(bench)
 WORSE = """#!/usr/bin/env python3
 import statistics, sys
 for line in sys.stdin:
-    a, b = (sorted(float(x) for process in side.split("|") for x in process.split()) for side in line.split(";"))
+    a, b = (sorted(float(x) for process in side.split("|") for x in process.split()) for side in line.split(";")[:2])
     ratio = statistics.median(b) / statistics.median(a)
     middle, half = statistics.median(a), (a[3 * len(a) // 4] - a[len(a) // 4]) / len(a) ** 0.5
     print(middle - half, middle + half, "slower" if ratio > 1.01 else "faster" if ratio < 1 / 1.01 else "no difference shown")
@@ -50,6 +51,21 @@ class Comparisons(unittest.TestCase):
             shown = sum((x - mean) * (y - mean) for x, y in zip(noise, noise[1:])) / squares
             self.assertAlmostEqual(correlation, shown, delta=0.03)
             self.assertAlmostEqual(machine.within, math.sqrt(squares / len(noise)), delta=0.1 * machine.within)
+
+
+    def test_machines_drift_as_is_said_and_what_was_seen_at_one_time_is_not_judged(self):
+        draw = random.Random(4)
+        machine = bench.Machine(draw, "normal", 0, 1, [], (12,))
+        machine.between = machine.within = 0
+        machine.is_clock = False
+        speeds = [math.log(float(machine.run(1, 1, 1))) for _ in range(20000)]
+        deviation = math.hypot(machine.of_arithmetic * machine.drifts[0], (1 - machine.of_arithmetic) * machine.drifts[1])
+        self.assertAlmostEqual(deviation, statistics.stdev(speeds), delta=0.03 * deviation)
+        for roof, drift in zip(zip(*[look.split("|") for look in (machine.looks() for _ in range(2000))]), machine.drifts):
+            rates = [math.log(float(rate)) for look in roof for rate in look.split()[1:]]
+            self.assertAlmostEqual(math.hypot(drift, bench.READING), statistics.stdev(rates), delta=0.03 * drift)
+        once = [bench.Machine(draw, "normal", 0, 1, [], (1,)) for _ in range(20)]
+        self.assertEqual(1, bench.judged(Path(os.environ["ROOF_JUDGE"]), once, 6, 33, 1.5)["not judged"])
 
 
 if __name__ == "__main__":

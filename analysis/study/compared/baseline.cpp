@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
 namespace roof::analysis {
 
 namespace {
@@ -44,21 +47,27 @@ const Placement* before(const Study& study, const Placement& now)
 
 DataTable baseline_table(const Study& study)
 {
+    using BetweenTimes = std::map<std::string, double>;
+    const auto [of_then, of_now] = study.baseline == nullptr
+                                       ? std::pair<BetweenTimes, BetweenTimes>()
+                                       : std::pair(between_times(*study.baseline), between_times(study));
+    const auto side = [](const Study& of, const BetweenTimes& between, const Placement& p) {
+        const auto row = std::ranges::find(of.results.rows, p.row, &Measurement::id);
+        Side side = row == of.results.rows.end() ? Side{} : step_side(*row);
+        static_cast<Range&>(side) = Range::of(p.seconds);
+        side.n = p.seconds.n;
+        if (const auto known = between.find(p.row); known != between.end()) side.between = known->second;
+        return side;
+    };
     std::vector<BaselineRow> rows;
     for (const Scope scope : {Scope::step, Scope::layer})
         for (const Placement& now : study.placements) {
             const Placement* const then = now.scope == scope ? before(study, now) : nullptr;
             if (then == nullptr || !(then->seconds.median.value > 0) || !(now.seconds.median.value > 0)) continue;
-            const auto side = [](const Study& of, const Placement& p) {
-                const auto row = std::ranges::find(of.results.rows, p.row, &Measurement::id);
-                Side side = row == of.results.rows.end() ? Side{} : step_side(*row);
-                const Side own = side_of(p.seconds);
-                return Side{static_cast<const Range&>(own), own.n, side.processes, side.busy};
-            };
             const std::string phase = now.phase ? " " + now.phase_name() : "";
             rows.push_back({name(scope),
                             step_change({now.scope == Scope::step ? now.row : now.name + phase}, "s",
-                                        side(*study.baseline, *then), side(study, now)),
+                                        side(*study.baseline, of_then, *then), side(study, of_now, now)),
                             then, &now});
         }
     if (study.baseline != nullptr)

@@ -56,7 +56,9 @@ std::optional<Side> times_the_least(const Study& study, const Measurement& row)
         std::hypot(apart(row.seconds.high.value, row.seconds.median.value), apart(least, p.attainable_low.value));
     return Side{{median, median * std::exp(-down) * left_by_others(row), median * std::exp(up)},
                 row.seconds.n,
-                processes_of(row)};
+                processes_of(row),
+                0,
+                0};  // the roofs are those of then
 }
 
 void note_roofs(std::vector<std::string>& notes, const Study& study)

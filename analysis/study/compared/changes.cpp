@@ -1,4 +1,5 @@
 // One difference: its ratio with an interval, and the verdict on it.
+#include "analysis/roofline/roofs.hpp"
 #include "analysis/study/compared/compare.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace roof::analysis {
 
@@ -27,10 +29,38 @@ Side step_side(const Measurement& row)
     return side;
 }
 
+std::map<std::string, double> between_times(const Study& study)
+{
+    std::map<std::string, double> known;
+    std::span<const Placement> left = study.placements;
+    for (const Measurement& row : study.results.rows) {
+        const std::string id = row.id();
+        const auto is_other = [&](const Placement& p) { return p.row != id; };
+        const auto of_row = left.first(static_cast<std::size_t>(std::ranges::find_if(left, is_other) - left.begin()));
+        if (of_row.empty()) continue;
+        left = left.subspan(of_row.size());
+        const Roofs roofs = roofs_of(ceilings_over(study, row), row.device, threads_of(row));
+        double least = 0;
+        double between = 0;
+        for (const Placement& p : of_row) {
+            // The layers; of a step without any the step.
+            if (p.scope != of_row.back().scope || p.attainable.value <= 0) continue;
+            const Ceiling* const roof = p.binds_compute ? roofs.precision(p.binds) : roofs.level(p.binds);
+            least += p.attainable.value;
+            between += p.attainable.value * (roof ? roof->between.value_or(HUGE_VAL) : HUGE_VAL);
+        }
+        if (least > 0 && std::isfinite(between)) known[id] = between / least;
+    }
+    return known;
+}
+
 Change step_change(std::vector<std::string> words, std::string unit, const Side& a, const Side& b)
 {
     Change change = change_of(std::move(words), std::move(unit), a, b);
-    change.one_launch = std::min(a.processes, b.processes) < 2;
+    if (std::min(a.processes, b.processes) < 2)
+        change.unsure = "one launch each";
+    else if (!a.between || !b.between)
+        change.unsure = "at one time each";
     return change;
 }
 
@@ -38,8 +68,12 @@ Change change_of(std::vector<std::string> words, std::string unit, const Side& a
 {
     Change change{std::move(words), std::move(unit), a, b};
     change.ratio = b.median / a.median;
-    const double down = std::hypot(std::log(b.median / b.low), std::log(a.high / a.median));
-    const double up = std::hypot(std::log(b.high / b.median), std::log(a.median / a.low));
+    const double times = std::hypot(a.between.value_or(0), b.between.value_or(0));
+    const auto apart = [times](double of_a, double of_b) {
+        return std::hypot(std::hypot(std::log(of_a), std::log(of_b)), times);  // one of three may give no number
+    };
+    const double down = apart(a.high / a.median, b.median / b.low);
+    const double up = apart(a.median / a.low, b.high / b.median);
     change.low = change.ratio * std::exp(-down);
     change.high = change.ratio * std::exp(up);
     const auto covered = [](const Side& s) {
@@ -62,7 +96,7 @@ Change rate_change(const Measurement& a, const Measurement& b)
 std::string verdict_of(const Change& change)
 {
     if (!change.enough) return fmt::format("too few samples to tell ({} and {})", change.a.n, change.b.n);
-    if (change.one_launch) return "one launch each: not judged";
+    if (!change.unsure.empty()) return change.unsure + ": not judged";
     if (!change.judged()) return "a lower bound does not tell";
     if (change.may_be_busy()) return "not told apart: a busy machine";
     if (!change.shown()) return "no difference shown";

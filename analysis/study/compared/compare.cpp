@@ -76,10 +76,13 @@ std::vector<Change> match(const Sides& a, const Sides& b, const std::string& uni
 Sides steps_of(const Study& study, bool with_threads, Judged judged, Words* without_roofs = nullptr)
 {
     Sides steps;
+    const std::map<std::string, double> between = between_times(study);
     for (const Measurement& row : study.results.rows) {
         if (row.role != Role::step || row.status != Status::ok) continue;
         const Words words = words_of(row, with_threads);
-        const std::optional<Side> side = judged == Judged::by_time ? step_side(row) : times_the_least(study, row);
+        std::optional<Side> side = judged == Judged::by_time ? step_side(row) : times_the_least(study, row);
+        if (const auto known = between.find(row.id()); judged == Judged::by_time && known != between.end())
+            side->between = known->second;
         if (side)
             steps.emplace_back(words, *side);
         else if (without_roofs)
@@ -173,13 +176,11 @@ std::string how_many_steps(const Comparison& c)
 {
     const auto changed = std::ranges::count_if(c.steps, &Change::shown);
     const std::size_t unjudged = not_judged(c.steps);
-    return fmt::format(
-        "{} of {} {}{}\n", changed, how_many(c.steps.size(), "step"), changed == 1 ? "differs" : "differ",
-        unjudged == 0
-            ? ""
-            : fmt::format("; {} not judged: {}", unjudged,
-                          std::ranges::any_of(c.steps, &Change::one_launch) ? "one launch a side, without --noise"
-                                                                            : "too few samples"));
+    const auto unsure = std::ranges::find_if(c.steps, [](const Change& change) { return !change.unsure.empty(); });
+    const std::string why = unsure == c.steps.end() ? "too few samples" : unsure->unsure + ", without --noise";
+    return fmt::format("{} of {} {}{}\n", changed, how_many(c.steps.size(), "step"),
+                       changed == 1 ? "differs" : "differ",
+                       unjudged == 0 ? "" : fmt::format("; {} not judged: {}", unjudged, why));
 }
 
 json changes_json(const std::vector<Change>& changes)
@@ -188,6 +189,7 @@ json changes_json(const std::vector<Change>& changes)
         json side = to_json(static_cast<const Range&>(s));
         side["n"] = s.n;
         side["processes"] = s.processes;
+        side["half_width_between_times"] = s.between ? json_number(*s.between) : json(nullptr);
         return side;
     };
     json list = json::array();
@@ -226,7 +228,7 @@ void set_noise(Comparison& comparison, const Study& a, const Study& again)
     for (const Change& change : same) comparison.floor = std::max(comparison.floor, std::abs(std::log(change.ratio)));
     for (Change& change : comparison.steps) {
         change.floor = comparison.floor;
-        change.one_launch = false;
+        change.unsure.clear();
     }
 }
 
@@ -290,8 +292,8 @@ std::string to_text(const Comparison& c, int columns)
            fitted(listed("\nMeasured only in a:", c.only_a) + listed("\nMeasured only in b:", c.only_b) +
                   listed("\nWithout roofs:", c.without_roofs)) +
            fitted(
-               "\nIntervals of the ratios combine both sides' 95% intervals as independent, on the logarithmic "
-               "scale.\n");
+               "\nIntervals of the ratios combine both sides' 95% intervals as independent, on the logarithmic scale; "
+               "those of steps also what their roofs differ by between looks at the machine.\n");
 }
 
 json to_json(const Comparison& c)

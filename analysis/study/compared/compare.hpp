@@ -2,6 +2,7 @@
 //   ratio r = b / a of the medians. Its interval treats the relative uncertainties of both sides as independent, on the
 //   logarithmic scale: ln(r/low) = sqrt( ln(b/b_low)^2 + ln(a_high/a)^2 ),
 //                      ln(high/r) = sqrt( ln(b_high/b)^2 + ln(a/a_low)^2 ).
+//   Of steps each side adds the square of its half-width between times, too.
 // By the roofs, a side of a step is its time over the least time that the roofs of its own calibration allow, so that the speed of the
 // machine leaves the ratio; the intervals of the roofs enter that of the side, and its low end is that of the time without what else used the
 // machine (busy_cost()).
@@ -13,6 +14,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +26,8 @@ struct Side : Range {
     int n = 0;
     int processes = 1;  ///< of a step: in which it was measured
     double busy = 0;    ///< the share of it that other programs cost; 1 if that is not known, 0 on a quiet machine
+    /// Half the width of its interval between times, as a logarithm. Empty: how far the machine's times differ is not known.
+    std::optional<double> between{};
 
     bool is_at_least() const { return std::isinf(high); }
 };
@@ -44,20 +48,20 @@ struct Change {
     double high = 1;
     double floor = 0;     ///< |ln ratio| between two runs of the same plan; no smaller difference is shown
     bool enough = false;  ///< both sides have enough samples for an interval of at least 90%
-    /// Of steps: two launches of one program differ by more than their steps do, so one launch of either side, without a floor, tells of
-    /// these launches alone.
-    bool one_launch = false;
+    /// Of steps without a floor: "one launch each" or "at one time each", if that is all that is known of either side. Two
+    /// launches of one program differ by more than their steps do, and so do two times of one machine.
+    std::string unsure{};
 
     /// The words, with blanks between them.
     std::string id() const;
     /// Whether the interval excludes 1, the samples suffice, the difference is above the noise, and no busy machine may have made it.
     bool differs() const;
-    /// That, where more than these two launches were looked at.
-    bool shown() const { return !one_launch && differs(); }
+    /// That, where more than these two launches and times were looked at.
+    bool shown() const { return unsure.empty() && differs(); }
     /// Whether what other programs cost the slower side closes the gap.
     bool may_be_busy() const;
-    /// Whether launches and samples suffice, and no lower bound leaves the difference open.
-    bool judged() const { return enough && !one_launch && (shown() || !(a.is_at_least() || b.is_at_least())); }
+    /// Whether launches, times and samples suffice, and no lower bound leaves the difference open.
+    bool judged() const { return enough && unsure.empty() && (shown() || !(a.is_at_least() || b.is_at_least())); }
     Cell cell(const Side& side) const;  ///< the side in its unit, "≥ 58.0 GB/s" of a lower bound
 };
 
@@ -81,14 +85,18 @@ std::string id_of(const Ceiling& ceiling);
 
 /// The time of a measured step, with what made it busy.
 Side step_side(const Measurement& row);
+/// Side::between of the steps by row: as their roofs differ between looks, each by its share of the least time of the
+/// step's layers. Without those with a roof that was seen at one time.
+std::map<std::string, double> between_times(const Study& study);
 
 Change change_of(std::vector<std::string> words, std::string unit, const Side& a, const Side& b);
-/// The same of a step or a part of one: judged by the spread between processes, so not with a single one on a side.
+/// The same of a step or a part of one: judged by the spread between processes and between times, so not with a single
+/// one on a side.
 Change step_change(std::vector<std::string> words, std::string unit, const Side& a, const Side& b);
 /// The images per second of step b beside those of step a.
 Change rate_change(const Measurement& a, const Measurement& b);
-/// What b is beside a: "slower", "faster", "no difference shown", "a lower bound does not tell", "one launch each: not judged", "not told apart:
-/// a busy machine", or "too few samples to tell (3 and 40)".
+/// What b is beside a: "slower", "faster", "no difference shown", "a lower bound does not tell", "one launch each: not
+/// judged", "at one time each: not judged", "not told apart: a busy machine", or "too few samples to tell (3 and 40)".
 std::string verdict_of(const Change& change);
 /// Matches rows by their id, on machines with different numbers of threads without these; a row that is not ok counts as absent. By the roofs it throws
 /// InputError if a side has no calibration, and notes how good the calibrations are and how long before or after the steps they were made.

@@ -267,6 +267,37 @@ SeenRate rate_over_looks(std::span<const Look> looks, double tolerance)
     return rate_over(looks, compared(looks, tolerance), tolerance, {});
 }
 
+std::vector<double> usual_rates(std::span<const Look> looks)
+{
+    std::vector<double> usual;
+    std::vector<double> rates;
+    double begin = 0;
+    for (const Look& look : looks) {
+        if (!look.is_of_now) continue;
+        if (rates.empty() || look.time.value - begin >= looks_apart.value) {
+            rates.clear();
+            begin = look.time.value;
+            usual.emplace_back();
+        }
+        for (const Round& round : look.rounds)
+            for (const RateSample& sample : round)
+                if (!sample.left_out) rates.push_back(sample.rate);
+        usual.back() = spread_of(rates).median;
+    }
+    return usual;
+}
+
+std::optional<double> half_width_between(std::span<const double> usual)
+{
+    if (usual.size() < 2) return {};
+    double sum = 0;
+    double squares = 0;
+    for (const double rate : usual) sum += std::log(rate);
+    const auto n = static_cast<double>(usual.size());
+    for (const double rate : usual) squares += std::pow(std::log(rate) - sum / n, 2);
+    return student_t(usual.size()) * std::sqrt(squares / (n - 1));
+}
+
 void take_rate(const SustainedRate& sustained, Ceiling& ceiling)
 {
     ceiling.rate = sustained.rate;
@@ -320,6 +351,7 @@ void judge_by_looks(std::span<const SeenCeiling> seen, std::span<Ceiling> ceilin
         SeenRate together = rate_over(looks, rounds, tolerance_of(ceiling.level), levels[level_of(*then)]);
         ceiling.times = together.times;
         ceiling.over = together.over;
+        ceiling.between = half_width_between(usual_rates(looks));
         // Of a GPU, whose own clock differs by rounds, the rate may be that over all rounds.
         const bool is_own = (looks.size() == 1 && ceiling.rate.n > 0) || together.sustained.rate.n == 0 ||
                             (kind_of_device(ceiling.device) == "gpu" &&

@@ -5,6 +5,7 @@
 
 #include "ert/method/ceilings/ceiling.hpp"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,13 +41,20 @@ struct SeenRate {
 /// is seen once at most. Empty without samples.
 SeenRate rate_over_looks(std::span<const Look> looks, double tolerance);
 
+/// What an ordinary program gets at each time: the median of all samples of then, disturbed ones included. `looks`: in
+/// order of time; those of another state of the machine are left out.
+std::vector<double> usual_rates(std::span<const Look> looks);
+/// Half the width of the interval of one more of these, on the logarithmic scale: Student's, with the times as the
+/// independent observations. Empty for a single time.
+std::optional<double> half_width_between(std::span<const double> usual);
+
 /// Sets rate, state, rounds, and the rate per clock and thread.
 void take_rate(const SustainedRate& sustained, Ceiling& ceiling);
 
 /// Whether they are one ceiling of a machine.
 bool is_same_ceiling(const Ceiling& a, const Ceiling& b);
 
-/// Judges each ceiling by all looks at it. No look leaves it as it is; one leaves its rate. `steady` has to be slow
+/// Judges each ceiling by all looks at it. No look leaves it as it is; one leaves its rate. Sets `between`. `steady` has to be slow
 /// when most ceilings of its level with so many threads are, and fast when they are; what they lost after its last
 /// round it may have lost too.
 void judge_by_looks(std::span<const SeenCeiling> seen, std::span<Ceiling> ceilings);

@@ -11,16 +11,13 @@
 namespace roof {
 namespace {
 
-/// Student's t, 97.5%, for 1 to 9 degrees of freedom; the last is wide enough for more.
-constexpr std::array<double, 9> student{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262};
-
 /// Numbers of processes that are looked at, and Student's t for each, 99.17%.
 constexpr std::array<std::pair<std::size_t, double>, 3> noise_looks{{{6, 3.534}, {12, 2.820}, {24, 2.582}}};
 
 /// Of so many observations, at least two.
 double errors_of(std::size_t count, bool is_looked_at)
 {
-    double errors = student[std::min(count - 2, student.size() - 1)];
+    double errors = student_t(count);
     for (const auto& [look, wider] : noise_looks)
         if (is_looked_at && count >= look) errors = wider;
     return errors;

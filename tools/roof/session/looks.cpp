@@ -31,18 +31,19 @@ try {
     context.err << "roof: the look at the ceilings is not kept: " << printable(error.what()) << '\n';
 }
 
-/// The roofs that are not steady, those with the fewest looks first.
-std::vector<Ceiling> open_roofs(const std::vector<SeenCeiling>& seen, const Machine& machine)
+/// The roofs, first those that are not steady, of these and of the others those with the fewest looks.
+std::vector<Ceiling> roofs_in_turn(const std::vector<SeenCeiling>& seen, const Machine& machine)
 {
     const Ceilings known = fit_ceilings({}, machine, seen);
     std::vector<Ceiling> open;
     for (const Ceiling& c : known.all) {
         const std::string& name = c.kind == Role::compute ? c.precision : c.level;
-        if (c.device != "cpu" || c.kind == Role::latency || c.steadiness == Steadiness::steady) continue;
+        if (c.device != "cpu" || c.kind == Role::latency) continue;
         if (const auto roof = known.roof(c.kind, c.device, name, c.threads); roof && is_same_ceiling(*roof, c))
             open.push_back(c);
     }
-    std::ranges::stable_sort(open, {}, &Ceiling::times);
+    std::ranges::stable_sort(open, {},
+                             [](const Ceiling& c) { return std::pair(c.steadiness == Steadiness::steady, c.times); });
     return open;
 }
 
@@ -82,7 +83,7 @@ void look_again(const Session& session, Seconds took, const Machine& machine, Co
         session.rows, [](const Measurement& row) { return row.device == "cpu" && row.ranks() < 2; });
     if (is_of_cpu && static_cast<double>(now - looks.newest()) >= looks_apart.value) {
         const Seconds begin = context.clock();
-        for (Ceiling& roof : open_roofs(looks.seen, machine)) {
+        for (Ceiling& roof : roofs_in_turn(looks.seen, machine)) {
             const double expected = making + roof.working_set.value / bytes_per_second;
             const Item item = item_of(roof, context.registry);
             if ((context.clock() - begin).value + expected > budget || context.interrupted() || item.bench == nullptr)

@@ -1,13 +1,17 @@
-// Asks the rules about times of steps that another program made (tools/bench_comparisons). A line of standard input has two sides, separated
-// by ';', each of processes separated by '|', each of the seconds of its steps. The answer is a line: low and high end of the first side's
-// interval, and the verdict on the second.
+// Asks the rules about times of steps that another program made (tools/bench_comparisons). A line of standard input has
+// three parts, separated by ';': two sides, each of processes separated by '|', each of the seconds of its steps; and
+// roofs separated by '|', each of its share of the step's least time and its usual rate at each time. The answer is a
+// line: low and high end of the first side's interval, and the verdict on the second.
 #include "analysis/study/compared/compare.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/ceilings/looks.hpp"
 #include "ert/method/plan/processes.hpp"
 
 #include <fmt/format.h>
 
 #include <iostream>
+#include <iterator>
+#include <optional>
 #include <sstream>
 
 using namespace roof;
@@ -32,6 +36,22 @@ Measurement side_of(const std::string& text)
     return over_processes(rows);
 }
 
+/// Empty without looks at two times.
+std::optional<double> between_times(const std::string& text)
+{
+    double between = 0;
+    for (const std::string& roof : split(text, '|')) {
+        std::istringstream in(roof);
+        double share = 0;
+        in >> share;
+        const std::vector<double> rates(std::istream_iterator<double>(in), {});
+        const std::optional<double> half = half_width_between(rates);
+        if (!half) return {};
+        between += share * *half;
+    }
+    return between;
+}
+
 }  // namespace
 
 int main()
@@ -40,7 +60,9 @@ int main()
         const std::vector<std::string> sides = split(line, ';');
         const Measurement a = side_of(sides.at(0));
         const Measurement b = side_of(sides.at(1));
-        const auto change = analysis::step_change({}, "s", analysis::step_side(a), analysis::step_side(b));
+        analysis::Side first = analysis::step_side(a), second = analysis::step_side(b);
+        first.between = second.between = between_times(sides.at(2));
+        const auto change = analysis::step_change({}, "s", first, second);
         fmt::print("{} {} {}\n", a.seconds.low.value, a.seconds.high.value, analysis::verdict_of(change));
     }
 }

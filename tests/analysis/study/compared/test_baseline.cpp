@@ -31,8 +31,8 @@ Measurement slower()
 
 TEST_CASE("what took twice the time since the baseline is named slower, with both times and the ratio")
 {
-    const Study earlier = made::study({in_two_processes()});
-    Study now = made::study({slower()});
+    const Study earlier = made::study({in_two_processes()}, made::seen_twice());
+    Study now = made::study({slower()}, made::seen_twice());
     CHECK(baseline_table(now).rows.empty());
     now.baseline = &earlier;
     const DataTable table = baseline_table(now);
@@ -49,17 +49,22 @@ TEST_CASE("what took twice the time since the baseline is named slower, with bot
 }
 
 TEST_CASE(
-    "a baseline is judged as a comparison is: not by one launch, and not where a busy machine may have made the gap")
+    "a baseline is judged as a comparison is: not by one launch or one time, nor where a busy machine may have made "
+    "the gap")
 {
     const Study once = made::study({made::row()});
     Study now = made::study({slower()});
     now.baseline = &once;
     for (const std::size_t row : {0, 1})
         CHECK(baseline_table(now).cell(row, "verdict").text == "one launch each: not judged");
+    const Study two = made::study({in_two_processes()});
+    now.baseline = &two;
+    for (const std::size_t row : {0, 1})
+        CHECK(baseline_table(now).cell(row, "verdict").text == "at one time each: not judged");
     Measurement busy = slower();
     busy.host.shared = 0.5;
-    const Study earlier = made::study({in_two_processes()});
-    now = made::study({busy});
+    const Study earlier = made::study({in_two_processes()}, made::seen_twice());
+    now = made::study({busy}, made::seen_twice());
     now.baseline = &earlier;
     for (const std::size_t row : {0, 1})
         CHECK(baseline_table(now).cell(row, "verdict").text == "not told apart: a busy machine");

@@ -22,6 +22,14 @@ Measurement scaled(double factor, int samples = 9)
     return row;
 }
 
+/// Of two processes.
+Measurement in_two(double factor)
+{
+    Measurement row = scaled(factor);
+    row.samples = {{.used = false}, {}, {.used = false}, {}};
+    return row;
+}
+
 /// Beside a second run of a that took as long.
 Comparison of(const Measurement& a, const Measurement& b)
 {
@@ -64,7 +72,7 @@ TEST_CASE("steps of one launch each are not judged, but for who says what launch
     const Comparison once = compare(made::study({scaled(1)}), made::study({scaled(1.5)}));
     CHECK_FALSE(once.steps[0].shown());
     CHECK(verdict_of(once.steps[0]) == "one launch each: not judged");
-    CHECK_THAT(to_text(once, 120), Catch::Contains("0 of 1 step differ; 1 not judged: one launch a side"));
+    CHECK_THAT(to_text(once, 120), Catch::Contains("0 of 1 step differ; 1 not judged: one launch each"));
     CHECK(to_json(once)["steps_not_judged"] == 1);
     CHECK(slower_than(once, 0.05).size() == 1);
     CHECK(slower_than(once, 0.6).empty());
@@ -72,18 +80,51 @@ TEST_CASE("steps of one launch each are not judged, but for who says what launch
 
 TEST_CASE("steps of several processes a side are judged by the spread between these")
 {
-    const auto in_two = [](double factor) {
-        Measurement row = scaled(factor);
-        row.samples = {{.used = false}, {}, {.used = false}, {}};
-        return row;
-    };
-    const Comparison twice = compare(made::study({in_two(1)}), made::study({in_two(1.5)}));
+    const auto of_looks = [](const Measurement& row) { return made::study({row}, made::seen_twice()); };
+    const Comparison twice = compare(of_looks(in_two(1)), of_looks(in_two(1.5)));
     CHECK(verdict_of(twice.steps[0]) == "slower");
     CHECK(to_json(twice)["steps_not_judged"] == 0);
     CHECK(to_json(twice)["steps"][0]["a"]["processes"] == 2);
-    CHECK(verdict_of(compare(made::study({in_two(1)}), made::study({in_two(1.1)})).steps[0]) == "no difference shown");
-    CHECK(verdict_of(compare(made::study({in_two(1)}), made::study({scaled(1.5)})).steps[0]) ==
-          "one launch each: not judged");
+    CHECK(verdict_of(compare(of_looks(in_two(1)), of_looks(in_two(1.1))).steps[0]) == "no difference shown");
+    CHECK(verdict_of(compare(of_looks(in_two(1)), of_looks(scaled(1.5))).steps[0]) == "one launch each: not judged");
+}
+
+TEST_CASE("steps whose machine was seen at one time are not judged without a second run")
+{
+    const Study a = made::study({in_two(1)}), b = made::study({in_two(1.5)});
+    Comparison once = compare(a, made::study({in_two(1.5)}, made::seen_twice()));
+    CHECK(verdict_of(once.steps[0]) == "at one time each: not judged");
+    once = compare(a, b);
+    CHECK(verdict_of(once.steps[0]) == "at one time each: not judged");
+    CHECK_THAT(to_text(once, 120), Catch::Contains("0 of 1 step differ; 1 not judged: at one time each"));
+    CHECK(to_json(once)["steps"][0]["verdict"] == "at one time each: not judged");
+    CHECK(to_json(once)["steps"][0]["a"]["half_width_between_times"].is_null());
+    CHECK(slower_than(once, 0.05).size() == 1);
+    set_noise(once, a, a);
+    CHECK(verdict_of(once.steps[0]) == "slower");
+}
+
+TEST_CASE("what the roofs of a step differ by between times widens its ratio, each by its share of the least time")
+{
+    Ceilings roofs = made::seen_twice(0.1);
+    for (Ceiling& ceiling : roofs.all)
+        if (ceiling.kind == Role::compute) ceiling.between = 0.02;
+    const Study a = made::study({in_two(1)}, roofs);
+    // 15 ms by fp32 (10 and 5), 1.8 ms by DRAM (0.8 and 1).
+    const double half = (15 * 0.02 + 1.8 * 0.1) / 16.8;
+    CHECK(between_times(a).at(a.results.rows[0].id()) == Approx(half));
+    const Change change = compare(a, a).steps[0];
+    const double own = std::hypot(std::log(1.1), std::log(1 / 0.9));
+    CHECK(change.high == Approx(std::exp(std::hypot(own, std::hypot(half, half)))));
+    CHECK(change.low == Approx(std::exp(-std::hypot(own, std::hypot(half, half)))));
+    CHECK(to_json(compare(a, a))["steps"][0]["b"]["half_width_between_times"] == Approx(half));
+
+    for (Ceiling& ceiling : roofs.all)
+        if (ceiling.level == "DRAM") ceiling.between.reset();
+    const Study without = made::study({in_two(1)}, roofs);
+    CHECK(between_times(without).empty());
+    // By the roofs the machine's speed is that of then.
+    CHECK(verdict_of(compare(without, without, Judged::by_roofs).steps[0]) == "no difference shown");
 }
 
 TEST_CASE("a step is not slower where what its busy machine cost closes the gap")
