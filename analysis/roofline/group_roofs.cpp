@@ -3,13 +3,13 @@
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
+#include "ert/method/ceilings/looks.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <tuple>
 
 namespace roof::analysis {
 namespace {
@@ -124,14 +124,9 @@ void add_group(Ceilings& ceilings, const std::string& group, const Machine& mach
     std::ranges::move(levels, std::back_inserter(ceilings.levels));
 }
 
-auto key_of(const Ceiling& c)
-{
-    return std::tie(c.device, c.kind, c.level, c.operation, c.precision, c.isa, c.condition, c.threads, c.packs_cores);
-}
-
 const Ceiling* same_in(const Ceilings& ceilings, const Ceiling& as)
 {
-    const auto found = std::ranges::find_if(ceilings.all, [&](const Ceiling& c) { return key_of(c) == key_of(as); });
+    const auto found = std::ranges::find_if(ceilings.all, [&](const Ceiling& c) { return is_same_ceiling(c, as); });
     return found == ceilings.all.end() ? nullptr : &*found;
 }
 

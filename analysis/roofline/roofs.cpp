@@ -42,12 +42,6 @@ Names level_names(const Ceilings& ceilings, const std::string& device)
     return names;
 }
 
-bool measured_with(const Ceilings& ceilings, const std::string& device, int threads)
-{
-    return std::any_of(ceilings.all.begin(), ceilings.all.end(),
-                       [&](const Ceiling& c) { return c.device == device && c.threads == threads; });
-}
-
 const Ceiling* find(const std::vector<const Ceiling*>& roofs, const std::string& name, std::string Ceiling::*field)
 {
     const auto found = std::ranges::find(roofs, name, field);
@@ -108,7 +102,9 @@ bool Roofs::lasting() const
 
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads)
 {
-    Roofs roofs{device, measured_with(ceilings, device, threads) ? threads : ceilings.most_threads(device), {}, {}, {}};
+    const auto is_measured = [&](const Ceiling& c) { return c.device == device && c.threads == threads; };
+    const bool has_count = std::ranges::any_of(ceilings.all, is_measured);
+    Roofs roofs{device, has_count ? threads : ceilings.most_threads(device), {}, {}, {}};
     const auto add = [&](Role kind, const std::string& name, std::vector<const Ceiling*>& to) {
         const std::optional<Ceiling> roof = ceilings.roof(kind, device, name, roofs.threads);
         if (roof) to.push_back(roofs.made.emplace_back(std::make_shared<const Ceiling>(*roof)).get());
