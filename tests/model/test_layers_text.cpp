@@ -128,6 +128,12 @@ TEST_CASE("attention reads queries, keys and values of its heads")
     CHECK(graph.layer(4).output == Shape{4, 16, 16});
     CHECK(graph.layer(4).heads == 1);
     CHECK_FALSE(graph.layer(4).causal);
+    CHECK(graph.layer(4).cached == 0);
+    const Graph over_cache = build_model(
+        "{name: net, image: [1, 1, 1], layers: [{embedding: {vocabulary: 9, channels: 16}}, "
+        "{attention: {heads: 4, kv_heads: 2, cached: 7}}, {linear: {features: 9, each_position: true}}]}");
+    CHECK(over_cache.layer(2).cached == 7);
+    CHECK(over_cache.layer(2).output.channels == 8);
     const Graph shared =
         build_model(text_of("{convolution: {channels: 24, window: 1}}, {rope: {heads: 4, kv_heads: 1}}, "
                             "{attention: {heads: 4, kv_heads: 1}}, average_pool"));

@@ -76,7 +76,7 @@ class Reader {
             put(LayerKind::positions, &Reader::positions, {"count"});
             put(LayerKind::take_positions, &Reader::take_positions, {"first", "count"});
             put(LayerKind::resize, &Reader::resize, {"height", "width"});
-            put(LayerKind::attention, &Reader::attention, {"heads", "causal", "kv_heads"});
+            put(LayerKind::attention, &Reader::attention, {"heads", "causal", "kv_heads", "cached"});
             put(LayerKind::rope, &Reader::rope, {"heads", "theta", "kv_heads"});
             put(LayerKind::slice, &Reader::slice, {"first", "channels"});
             put(LayerKind::shuffle, &Reader::shuffle, {"groups"});
@@ -230,7 +230,10 @@ class Reader {
     int attention(LayerKind)
     {
         const int heads = number("heads", 1, 1);
-        return graph_.attention(name_, source(), heads, setting("causal", false), number("kv_heads", 1, heads));
+        const int kv_heads = number("kv_heads", 1, heads);
+        if (settings_["cached"])
+            return graph_.attention_over_cache(name_, source(), heads, kv_heads, number("cached", 1));
+        return graph_.attention(name_, source(), heads, setting("causal", false), kv_heads);
     }
     int rope(LayerKind)
     {
