@@ -274,12 +274,15 @@ std::string to_text(const std::vector<Predicted>& answers, int columns)
             "No training step was measured in this folder, so there is no time to predict. `roof run` and "
             "`roof sweep` measure steps; `roof estimate` needs none.\n",
             columns);
-    std::vector<std::string> reasons;
-    for (const Predicted& answer : answers)
+    std::vector<std::string> reasons, busy;
+    for (const Predicted& answer : answers) {
         if (!answer.reason.empty()) reasons.push_back(answer.row->id() + ": " + answer.reason);
+        if (const std::string uses = busy_text(*answer.row); !uses.empty())
+            busy.push_back(answer.row->id() + ": " + uses);
+    }
     return to_text(what_if_table(answers, ""), columns) +
            fitted_lines(
-               listed("\nNo answer:", reasons) +
+               listed("\nNo answer:", reasons) + listed("\nPredicted for a machine as busy as it was:", busy) +
                    "\nPredicted (analytic): each layer keeps the share of its roof that it reached, and time that no "
                    "layer accounts for stays.\nBound by: the roof with most of the time that the roofs allow, before "
                    "and after the change.\nTimes as fast is by images. Least is what the changed roofs "
