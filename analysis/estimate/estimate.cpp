@@ -56,18 +56,34 @@ bool elementwise(const LayerEstimate& layer)
     return !contraction(layer);
 }
 
-/// 1 for what Winograd's F(4x4, 3x3) cannot compute.
+/// Whether Winograd's F(4x4, 3x3) can compute it.
+bool may_be_winograds(const model::Layer& layer)
+{
+    return layer.kind == model::LayerKind::convolution && layer.groups == 1 &&
+           layer.window == model::Window{.size = 3, .stride = 1, .padding = 1};
+}
+
 double least_executed(const model::Graph& graph, int index, int batch)
 {
     constexpr int tile = 4;
-    const model::Layer& layer = graph.layer(index);
-    if (layer.kind != model::LayerKind::convolution || layer.groups > 1) return 1;
-    const model::Window& window = layer.window;
-    if (window != model::Window{.size = 3, .stride = 1, .padding = 1}) return 1;
+    if (!may_be_winograds(graph.layer(index))) return 1;
     const auto fewest =
         model::winograd_multiply_adds(model::convolution_of(graph, index, batch), tile, model::CutTiles::by_need);
     return static_cast<double>(fewest) /
            static_cast<double>(model::work_of(graph, index, batch, Precision::fp32).multiply_adds);
+}
+
+/// "convolution 1x1", "linear of positions": the kind, divided by the loops that compute it.
+std::string loops_of(const model::Graph& graph, int index)
+{
+    const model::Layer& layer = graph.layer(index);
+    const std::string kind(name(layer.kind));
+    if (layer.kind == model::LayerKind::linear) return graph.is_of_positions(index) ? kind + " of positions" : kind;
+    if (layer.kind != model::LayerKind::convolution) return kind;
+    if (layer.inputs.front() == 0) return kind + " of images";
+    if (layer.groups > 1) return kind + " of groups";
+    if (layer.window.size == 1) return kind + " 1x1";
+    return may_be_winograds(layer) ? kind + " 3x3" : kind;
 }
 
 /// After the flatten layer an activation is a vector, [n, f], as in PyTorch.
@@ -88,7 +104,8 @@ std::vector<LayerEstimate> layer_estimates(const model::Graph& graph, int batch,
                           .parameters = layer.parameters(graph.input_shape(index)),
                           .output_shape = std::move(output),
                           .work = work_of(graph, index, batch, precision, optimizer),
-                          .least_executed = least_executed(graph, index, batch)});
+                          .least_executed = least_executed(graph, index, batch),
+                          .loops = loops_of(graph, index)});
     }
     return layers;
 }
@@ -109,7 +126,8 @@ LayerEstimate loss_estimate(const model::Graph& graph, int batch, Precision prec
     return {.name = "loss",
             .kind = loss_kind,
             .output_shape = {},
-            .work = {.forward = loss_work(graph, batch, precision, trains)}};
+            .work = {.forward = loss_work(graph, batch, precision, trains)},
+            .loops = loss_kind};
 }
 
 /// Kinds of layers in their own order, then those of operators as they appear.

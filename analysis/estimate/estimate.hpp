@@ -24,6 +24,7 @@ struct LayerEstimate {
     std::vector<long long> output_shape;  ///< [n, c, h, w], or [n, f] from the flatten on; of operators, any
     model::LayerWork work;
     double least_executed = 1;  ///< share of a convolution's FLOPs that Winograd's F(4x4, 3x3) executes
+    std::string loops{};        ///< its kind, divided by the loops that compute it: "convolution 3x3"
 };
 
 /// Extents by name: {"tokens", 128}.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace roof::analysis {
 namespace {
@@ -107,12 +108,27 @@ Seconds launch_of(const Target& target)
     return found == target.ceilings.all.end() ? Seconds{} : found->per_access();
 }
 
-/// Each layer and pass takes one launch, too.
-Seconds without_overlap(std::span<const Placement> layers, const Target& target, const Ceiling& compute,
-                        const std::vector<const Ceiling*>& levels)
+/// By LayerEstimate::loops. Each layer and pass takes one launch, too.
+std::map<std::string, Seconds> times_by_loops(std::span<const Placement> layers, const ModelEstimate& counted,
+                                              const Target& target, const Ceiling& compute,
+                                              const std::vector<const Ceiling*>& levels)
 {
-    Seconds sum = static_cast<double>(layers.size()) * launch_of(target);
-    for (const Placement& layer : layers) sum += one_after_the_other(layer, compute, levels);
+    std::map<std::string, Seconds> times;
+    for (const Placement& layer : layers) {
+        const auto found = std::ranges::find(counted.layers, layer.name, &LayerEstimate::name);
+        const std::string& loops = found == counted.layers.end() ? layer.kind : found->loops;
+        // SGD updates linear layers that are not of positions from the factors of their gradient, in their own loop.
+        const bool is_own = layer.phase != Phase::update ||
+                            (counted.optimizer == model::Optimizer::sgd && loops == name(model::LayerKind::linear));
+        times[is_own ? loops : "update"] += launch_of(target) + one_after_the_other(layer, compute, levels);
+    }
+    return times;
+}
+
+Seconds sum_of(const std::map<std::string, Seconds>& times)
+{
+    Seconds sum;
+    for (const auto& [loops, seconds] : times) sum += seconds;
     return sum;
 }
 
@@ -212,12 +228,13 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     const Placement step = estimate.layers.front();
     estimate.layers.erase(estimate.layers.begin());
     estimate.layer_by_layer_range = layer_by_layer_range(planned, target, roofs);
-    estimate.without_overlap = without_overlap(estimate.layers, target, *compute, roofs.levels);
+    estimate.by_loops = times_by_loops(estimate.layers, counted, target, *compute, roofs.levels);
+    estimate.without_overlap = sum_of(estimate.by_loops);
     if (target.known == Known::measured && kind_of_device(target.device) == "cpu") {
         Seconds fastest = estimate.without_overlap;
         if (request.by_fastest_algorithm) {
             auto placed = place(planned_step(counted, request, target.device, true), target.ceilings, target.machine);
-            fastest = without_overlap(std::span(placed).subspan(1), target, *compute, roofs.levels);
+            fastest = sum_of(times_by_loops(std::span(placed).subspan(1), counted, target, *compute, roofs.levels));
         }
         estimate.without_overlap_range = {fastest * fastest_of_predicted,
                                           estimate.without_overlap * slowest_of_predicted};

@@ -1,7 +1,9 @@
 #include "analysis/estimate/prediction.hpp"
 #include "analysis/table/fitted_text.hpp"
 
+#include "analysis/estimate/trial.hpp"
 #include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
@@ -16,7 +18,8 @@
 namespace roof::analysis {
 namespace {
 
-const std::array<std::string, 7> columns{"row", "least_s", "predicted_s", "low_s", "high_s", "memory_bytes", "fits"};
+const std::array<std::string, 8> columns{"row",    "least_s",      "predicted_s", "low_s",
+                                         "high_s", "memory_bytes", "fits",        "tried"};
 
 PredictionError error_of(const Prediction& prediction, const Measurement& row)
 {
@@ -45,36 +48,28 @@ std::string signed_percent(double share)
     return (share < 0 ? "-" : "+") + percent(std::abs(share));
 }
 
-/// Of a row's `phase`; a whole step without one.
-Passes passes_of(const Point& point)
-{
-    return parse_enum<Passes>(point.text_or("phase", "train"));
-}
-
 }  // namespace
 
-std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target)
+std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target,
+                                  const Measurement* trial)
 {
     for (const char* axis : {"model", "batch", "precision"})
         if (!point.has(axis)) return std::nullopt;
     if (point.has("ranks") && point.integer("ranks") > 1) return std::nullopt;
-    EstimateRequest request;
-    request.model = point.text("model");
-    request.batch = static_cast<int>(point.integer("batch"));
-    request.precision = point.precision();
-    if (point.has("threads")) request.threads = static_cast<int>(point.integer("threads"));
-    if (point.has("tokens")) request.sizes["tokens"] = point.integer("tokens");
-    request.passes = passes_of(point);
-    request.optimizer = parse_enum<model::Optimizer>(point.text_or("optimizer", "sgd"));
-    request.by_fastest_algorithm = point.text_or("algorithm", "direct") != "direct";
-    const MachineEstimate estimate = estimate_on(target, request);
+    const MachineEstimate estimate = estimate_on(target, request_of(point));
     if (!estimate.reason.empty()) return std::nullopt;
-    return Prediction{row,
-                      estimate.layer_by_layer,
-                      estimate.without_overlap,
-                      estimate.footprint.total(),
-                      estimate.fits(),
-                      estimate.without_overlap_range};
+    Prediction prediction{row,
+                          estimate.layer_by_layer,
+                          estimate.without_overlap,
+                          estimate.footprint.total(),
+                          estimate.fits(),
+                          estimate.without_overlap_range};
+    if (const auto tried = trial == nullptr ? std::nullopt : predicted_by(*trial, estimate, target)) {
+        prediction.predicted = *tried;
+        prediction.range = {*tried * fastest_of_tried, *tried * slowest_of_tried};
+        prediction.is_tried = true;
+    }
+    return prediction;
 }
 
 std::string to_csv(std::span<const Prediction> predictions)
@@ -83,7 +78,7 @@ std::string to_csv(std::span<const Prediction> predictions)
     for (const Prediction& p : predictions) {
         text += csv_line(std::array<std::string, columns.size()>{
             p.row, format_exact(p.least.value), format_exact(p.predicted.value), end_text(p.range.low),
-            end_text(p.range.high), format_exact(p.memory.value), p.fits ? "1" : "0"});
+            end_text(p.range.high), format_exact(p.memory.value), p.fits ? "1" : "0", p.is_tried ? "1" : "0"});
     }
     return text;
 }
@@ -107,7 +102,8 @@ std::vector<Prediction> parse_predictions(std::string_view text, const std::stri
                                .predicted = seconds_in("predicted_s"),
                                .memory = {seconds_in("memory_bytes").value},
                                .fits = cells[table.column("fits")] == "1",
-                               .range = {end_in("low_s"), end_in("high_s")}});
+                               .range = {end_in("low_s"), end_in("high_s")},
+                               .is_tried = table.has("tried") && cells[table.column("tried")] == "1"});
     }
     return predictions;
 }
@@ -131,6 +127,7 @@ PredictionErrors errors_of(std::span<const Prediction> predictions, std::span<co
         if (one.measured.value > 0) sizes.push_back(std::abs(one.error));
         if (one.held) ++errors.judged;
         if (one.held.value_or(false)) ++errors.held;
+        if (!busy_text(*row).empty()) ++errors.busy;
     }
     if (sizes.empty()) return errors;
     errors.median = spread_of(sizes).median;
@@ -144,7 +141,8 @@ DataTable predictions_table(const PredictionErrors& errors)
     static const std::vector<ColumnOf<PredictionError>> of_error{
         {"row", "row", [](E e) { return word(e.prediction.row); }},
         {"", "least_s", [](E e) { return analysis::number(e.prediction.least.value); }},
-        {"predicted (analytic)", "predicted_s", [](E e) { return seconds(e.prediction.predicted); }},
+        {"predicted", "predicted_s", [](E e) { return seconds(e.prediction.predicted); }},
+        {"by", "by", [](E e) { return word(e.prediction.is_tried ? "a trial (measured)" : "roofs (analytic)"); }},
         {"interval", "",
          [](E e) {
              const auto& [low, high] = e.prediction.range;
@@ -181,7 +179,8 @@ DataTable predictions_table(const PredictionErrors& errors)
 std::string summary(const PredictionErrors& errors)
 {
     return fmt::format("median {}, worst {}", percent(errors.median), percent(errors.worst)) +
-           (errors.judged > 0 ? fmt::format("; the interval held {} of {}", errors.held, errors.judged) : "");
+           (errors.judged > 0 ? fmt::format("; the interval held {} of {}", errors.held, errors.judged) : "") +
+           (errors.busy > 0 ? fmt::format("; the machine was busy beside {} of the rows", errors.busy) : "");
 }
 
 std::string to_text(const PredictionErrors& errors, int width)

@@ -24,13 +24,16 @@ struct Prediction {
     Seconds predicted;  ///< without overlap
     Bytes memory;
     bool fits = true;
-    TimeRange range{};  ///< of the predicted time; files of earlier revisions have none
+    TimeRange range{};      ///< of the predicted time; files of earlier revisions have none
+    bool is_tried = false;  ///< by a trial (trial.hpp), not by the roofs alone
 };
 
 /// Predicts a training step: a point with model, batch and precision. Of a row whose convolutions take the fastest algorithm the interval
 /// reaches down to what Winograd's products allow. nullopt for other points and for a precision
-/// without a ceiling on the target. Throws InputError for an unknown model.
-std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target);
+/// without a ceiling on the target. `trial`: trial_of() the point, as it was measured; null: by the roofs alone. Throws
+/// InputError for an unknown model.
+std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target,
+                                  const Measurement* trial = nullptr);
 
 /// predictions.csv: row, least_s, predicted_s, low_s, high_s, memory_bytes, fits. Numbers are exact; an end that is not known is empty.
 std::string to_csv(std::span<const Prediction> predictions);
@@ -57,12 +60,13 @@ struct PredictionErrors {
     double median = 0;                  ///< median |error| of the rows that are ok
     double worst = 0;
     int held = 0, judged = 0;  ///< rows whose interval held, of those that have one and were measured
+    int busy = 0;              ///< rows beside which the machine was busy
 };
 PredictionErrors errors_of(std::span<const Prediction> predictions, std::span<const Measurement> rows);
 
 DataTable predictions_table(const PredictionErrors& errors);
 
-/// "median 8%, worst 25%; the interval held 13 of 14".
+/// "median 8%, worst 25%; the interval held 13 of 14; the machine was busy beside 2 of the rows".
 std::string summary(const PredictionErrors& errors);
 
 /// The table, and its summary, in at most `columns`; 0: unlimited.

@@ -263,6 +263,7 @@ def predictions(studies):
                    "memory_told": ("fits" if value["fits"] else "out of memory") + (", wrongly" if wrong else ""),
                    "error": value["predicted_s"] / measured - 1 if measured else None,
                    "in_interval": float(value["low_s"] <= measured <= value["high_s"]) if measured and value["low_s"] is not None else None,
+                   "by": "a trial (measured)" if line.get("tried") == "1" else "roofs (analytic)",
                    "right": float((status == "ok") == bool(value["fits"])) if status in ("ok", "out_of_memory") else None}
 
 

@@ -49,7 +49,7 @@ TEST_CASE("predictions are written with a fingerprint before the first row, and 
     CHECK(read_file(bench.folder / "run" / "predictions.csv") == predicted);
     CHECK_THAT(said.out, Contains("and measured\nrow") && Contains("median") && Contains("worst"));
     REQUIRE(bench.roof({"report", bench.path("run")}).status == 0);
-    CHECK_THAT(read_file(bench.folder / "run" / "report.html"), Contains("predicted (analytic)"));
+    CHECK_THAT(read_file(bench.folder / "run" / "report.html"), Contains("a trial (measured)"));
 }
 
 TEST_CASE("rows that are measured already, or without ceilings, are not predicted")

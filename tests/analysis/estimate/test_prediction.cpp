@@ -1,11 +1,16 @@
 // Predictions: written before the measurement, read back after it, and compared with it.
 #include "analysis/estimate/prediction.hpp"
 
+#include "analysis/estimate/trial.hpp"
 #include "ert/base/error.hpp"
 #include "made.hpp"
 #include "tests/fakes/read_csv.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
 
 using namespace roof;
 using namespace roof::analysis;
@@ -57,9 +62,10 @@ TEST_CASE("there is no prediction for a ceiling's row or a precision without a c
 
 TEST_CASE("predictions are read back exactly, and any digit changes their fingerprint")
 {
-    const std::vector<Prediction> predictions{
+    std::vector<Prediction> predictions{
         *predict("train cpu model=resnet18 batch=8", step_at("resnet18", 8), made_target()),
         *predict("a \"b\", c", step_at("vgg16", 64), made_target())};
+    predictions[1].is_tried = true;
     const std::string text = to_csv(predictions);
     const std::vector<Prediction> again = parse_predictions(text, "predictions.csv");
     REQUIRE(again.size() == 2);
@@ -68,6 +74,7 @@ TEST_CASE("predictions are read back exactly, and any digit changes their finger
         CHECK(again[i].predicted == predictions[i].predicted);
         CHECK(again[i].least == predictions[i].least);
         CHECK(again[i].fits == predictions[i].fits);
+        CHECK(again[i].is_tried == (i == 1));
         CHECK(again[i].range.low == predictions[i].range.low);
         CHECK(again[i].range.high == predictions[i].range.high);
     }
@@ -95,28 +102,27 @@ TEST_CASE("a row whose convolutions take any algorithm is predicted with a lower
     CHECK(any->range.high == direct->range.high);
 }
 
-TEST_CASE(
-    "the interval of a prediction is what the half of the record that makes it reached, and holds nine of ten held out")
+TEST_CASE("the interval of a prediction has 90% of a further step, by the record's spread")
 {
     const CsvTable record = read_csv(ROOF_EXAMPLES "/predictions.csv");
-    double fastest = 1, slowest = 1;
-    int held = 0, held_out = 0;
-    for (const std::vector<std::string>& row : record.rows) {
-        const double ratio = std::stod(row[record.column("measured_s")]) / std::stod(row[record.column("predicted_s")]);
-        if (row[record.column("part")] == "made") {
-            fastest = std::min(fastest, ratio);
-            slowest = std::max(slowest, ratio);
-        } else if (row[record.column("part")] == "held out") {
-            ++held_out;
-            if (fastest_of_predicted <= ratio && ratio <= slowest_of_predicted) ++held;
+    const auto check = [&](const std::string& by, double student, double fastest, double slowest) {
+        double count = 0, sum = 0, squares = 0;
+        for (const std::vector<std::string>& row : record.rows) {
+            if (row[record.column("part")] != by) continue;
+            const double logarithm =
+                std::log(std::stod(row[record.column("measured_s")]) / std::stod(row[record.column("predicted_s")]));
+            count += 1;
+            sum += logarithm;
+            squares += logarithm * logarithm;
         }
-    }
-    CHECK(fastest_of_predicted == Approx(fastest).margin(0.01));
-    CHECK(slowest_of_predicted == Approx(slowest).margin(0.01));
-    CHECK(fastest_of_predicted <= fastest);
-    CHECK(slowest_of_predicted >= slowest);
-    CHECK(held_out == 81);
-    CHECK(held >= 0.9 * held_out);
+        REQUIRE(count >= 30);
+        const double mean = sum / count;
+        const double half = student * std::sqrt((squares / count - mean * mean) * (count + 1) / (count - 1));
+        CHECK(fastest == Approx(std::exp(mean - half)).margin(0.01));
+        CHECK(slowest == Approx(std::exp(mean + half)).margin(0.01));
+    };
+    check("roofs", 1.655, fastest_of_predicted, slowest_of_predicted);  // of 155 degrees of freedom
+    check("trial", 1.687, fastest_of_tried, slowest_of_tried);          // of 37
 }
 
 TEST_CASE("errors are of measured rows, and an out-of-memory row checks the prediction of memory")
@@ -151,4 +157,66 @@ TEST_CASE("a row is predicted under the roofs of its own threads")
     CHECK(with("2")->predicted == with("")->predicted);
     CHECK(with("1")->predicted.value == Approx(2 * with("2")->predicted.value));  // each roof is half as high
     CHECK_FALSE(with("3"));                                                       // nobody measured them
+}
+
+TEST_CASE("a row's trial has its precision, threads and algorithm, and layers of its kind")
+{
+    Point point = step_at("resnet18", 16);
+    point.set("threads", "1");
+    point.set("algorithm", "auto");
+    const auto of_images = trial_of(point);
+    REQUIRE(of_images);
+    CHECK(of_images->text("threads") == "1");
+    CHECK(of_images->text("algorithm") == "auto");
+    CHECK(estimate_model(request_of(*of_images)).model == "trial_of_images");
+    CHECK(trial_of(step_at("resnet50", 2))->text("model") == of_images->text("model"));
+
+    Point tokens = step_at("llama_1b", 3);
+    tokens.set("tokens", "77");
+    tokens.set("phase", "prefill");
+    CHECK(estimate_model(request_of(*trial_of(tokens))).model == "trial_of_tokens");
+    CHECK(trial_of(tokens)->text("phase") == "forward");
+    tokens.set("phase", "decode");
+    const auto over_cache = trial_of(tokens);
+    CHECK(estimate_model(request_of(*over_cache)).model == "trial_over_cache");
+    CHECK(over_cache->text("batch") == "3");
+    CHECK_THAT(over_cache->text("model"), Contains("cached: 77}"));
+
+    point.set("ranks", "2");
+    CHECK_FALSE(trial_of(point));
+}
+
+TEST_CASE("each kind of work takes as many times its time without overlap as it took in the trial")
+{
+    const Target target = made_target();
+    const MachineEstimate row = estimate_on(target, request_of(step_at("vgg11", 8)));
+    Measurement trial;
+    trial.point = *trial_of(step_at("vgg11", 8));
+    const MachineEstimate of_trial = estimate_on(target, request_of(trial.point));
+    const ModelEstimate counted = estimate_model(request_of(trial.point));
+    const auto add = [&](const std::string& layer, Seconds seconds) {
+        PartMeasurement part;
+        part.part.layer = layer;
+        part.seconds.median = seconds;
+        trial.parts.push_back(part);
+        trial.seconds.median += seconds;
+    };
+    std::set<std::string> had;
+    for (const LayerEstimate& layer : counted.layers)
+        if (of_trial.by_loops.contains(layer.loops) && layer.loops != "relu" && had.insert(layer.loops).second)
+            add(layer.name + "+relu",
+                (layer.loops == "convolution 3x3" ? 1.5 : 1.0) * of_trial.by_loops.at(layer.loops));
+    add("sgd", of_trial.by_loops.at("update"));
+    const Seconds expected = row.without_overlap + 0.5 * row.by_loops.at("convolution 3x3") - row.by_loops.at("relu");
+    CHECK(row.by_loops.at("relu").value > 0);
+    CHECK(predicted_by(trial, row, target)->value == Approx(expected.value));
+
+    trial.seconds.median = 1.1 * trial.seconds.median;  // a tenth outside the layers
+    const auto predicted = predict("row", step_at("vgg11", 8), target, &trial);
+    CHECK(predicted->predicted.value == Approx(1.1 * expected.value));
+    CHECK(predicted->is_tried);
+    CHECK(predicted->range.high->value == Approx(slowest_of_tried * predicted->predicted.value));
+
+    trial.status = Status::failed;
+    CHECK_FALSE(predict("row", step_at("vgg11", 8), target, &trial)->is_tried);
 }

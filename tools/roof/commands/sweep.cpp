@@ -97,7 +97,7 @@ double launches(const StoppingOptions& options, const Estimate<Seconds>& launch)
 std::map<std::string, Seconds> predicted_steps(const std::vector<Item>& items, Context& context)
 try {
     std::map<std::string, Seconds> steps;
-    for (const analysis::Prediction& one : predict(items, context))
+    for (const analysis::Prediction& one : predict(items, context, false))
         if (one.fits) steps[one.row] = one.predicted;
     return steps;
 } catch (const InputError&) {
@@ -232,7 +232,7 @@ int sweep_plan(const SweepOptions& options, Context& context)
     }
     Job job{text_of(plan, options), scheduler, options.out, {}, options.node};
     if (options.predict)
-        job.opened = [&, predictions = predict(scheduler.planned(), context)](const auto& folder, bool has_rows) {
+        job.opened = [&, predictions = predict(scheduler.planned(), context, true)](const auto& folder, bool has_rows) {
             keep_predictions(predictions, folder, has_rows, context);
         };
     const Seconds begin = context.clock();

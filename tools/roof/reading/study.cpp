@@ -1,19 +1,24 @@
 #include "tools/roof/reading/study.hpp"
 
+#include "analysis/estimate/trial.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/device_group.hpp"
+#include "ert/method/plan/measure.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <span>
 
 namespace roof {
@@ -51,6 +56,33 @@ std::optional<Results> complete_by_plan(const fs::path& folder, const Results& n
         if (is_of_other_format(folder)) return std::nullopt;
         return Results{.folder = folder, .machine = {}, .plan = {}, .rows = {}, .damage = {error.what()}};
     }
+}
+
+/// A fraction of a second on the item's processors; nullopt of a GPU and of a row that has none.
+std::optional<Item> trial_of(const Item& item)
+{
+    if (item.bench == nullptr || kind_of_device(item.device) != "cpu") return std::nullopt;
+    const std::optional<Point> point = analysis::trial_of(item.point);
+    if (!point) return std::nullopt;
+    Item trial = item;
+    trial.point = *point;
+    trial.stopping = {.warmup = 1, .min_samples = 3, .max_samples = 9, .budget = Seconds{0.4}};
+    trial.profile = Profiling::off;
+    return trial;
+}
+
+/// Measures the trial unless `trials` has it. Says so where the machine was busy.
+const Measurement& tried(const Item& trial, std::map<std::string, Measurement>& trials, Context& context)
+{
+    const auto [place, is_new] = trials.try_emplace(trial.id());
+    if (!is_new) return place->second;
+    place->second = measure(trial, context.registry, context.clock);
+    if (place->second.status != Status::ok)
+        tell_once("predicted by the roofs alone, without a trial: " + place->second.reason, context);
+    if (const std::string busy = analysis::busy_text(place->second); !busy.empty())
+        tell_once("the machine was busy while steps were tried for predictions, which hold for one as busy: " + busy,
+                  context);
+    return place->second;
 }
 
 /// The predictions beside the measurements, in `columns` columns; empty without them.
@@ -167,7 +199,7 @@ std::optional<analysis::Comparison> drift_since_last(const Results& now, const S
     return std::nullopt;
 }
 
-std::vector<analysis::Prediction> predict(const std::vector<Item>& items, Context& context)
+std::vector<analysis::Prediction> predict(const std::vector<Item>& items, Context& context, bool tries)
 {
     std::vector<analysis::Target> targets;
     try {
@@ -178,12 +210,16 @@ std::vector<analysis::Prediction> predict(const std::vector<Item>& items, Contex
             "`roof calibrate` makes one");
     }
     std::vector<analysis::Prediction> predictions;
+    std::map<std::string, Measurement> trials;  // rows share them
     for (const Item& item : items) {
         const auto target = std::ranges::find_if(targets, [&](const analysis::Target& one) {
             return one.known == Known::measured && one.device == item.device;
         });
         if (target == targets.end()) continue;
-        if (auto prediction = analysis::predict(item.id(), item.point, *target)) predictions.push_back(*prediction);
+        const std::optional<Item> trial = tries ? trial_of(item) : std::nullopt;
+        const Measurement* const measured = trial ? &tried(*trial, trials, context) : nullptr;
+        if (auto prediction = analysis::predict(item.id(), item.point, *target, measured))
+            predictions.push_back(*prediction);
     }
     return predictions;
 }
