@@ -2,6 +2,12 @@
 # these files do on a CPU: nvcc makes PTX of each file, a script makes C++ of the PTX, the compiler makes an object of that. An unknown
 # instruction fails the build. Objects of the library that hold PTX of this architecture are not compiled a second time.
 set(ROOF_EMULATED_FOLDER ${CMAKE_CURRENT_LIST_DIR})
+# Registers change their types, products and sums are not to be merged, and large files are to compile in little time.
+set(translated_options -O1 -fno-strict-aliasing -ffp-contract=off -w)
+add_library(roof_translated_precompiled OBJECT ${ROOF_PRECOMPILED_STUB})
+target_include_directories(roof_translated_precompiled PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_options(roof_translated_precompiled PRIVATE ${translated_options})
+target_precompile_headers(roof_translated_precompiled PRIVATE ${ROOF_EMULATED_FOLDER}/device/translated.hpp)
 function(roof_emulated_kernels target)
   cmake_parse_arguments(arg "" "ARCHITECTURE;COMPILED" "SOURCES" ${ARGN})
   set(scripts ${ROOF_EMULATED_FOLDER}/translator)
@@ -31,8 +37,7 @@ function(roof_emulated_kernels target)
       DEPENDS ${ptx} ${scripts}/translate.py ${scripts}/instructions.py ${scripts}/ptx.py
       COMMENT "Translating the kernels of ${name}.cu" VERBATIM)
     target_sources(${target} PRIVATE ${translated})
-    # Registers change their types, products and sums are not to be merged, and large files are to compile in little time.
-    set_source_files_properties(${translated} PROPERTIES COMPILE_OPTIONS "-O1;-fno-strict-aliasing;-ffp-contract=off;-w"
-      SKIP_PRECOMPILE_HEADERS ON)
+    set_source_files_properties(${translated} PROPERTIES COMPILE_OPTIONS "${translated_options}")
   endforeach()
+  target_precompile_headers(${target} REUSE_FROM roof_translated_precompiled)
 endfunction()

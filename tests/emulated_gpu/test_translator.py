@@ -29,7 +29,7 @@ def translate(instruction):
 
 class Translation(unittest.TestCase):
     def test_known_instructions_become_code(self):
-        for instruction, code in [("add.s32 %r1, %r2, 7;", "add(as<s32>(r_r2), s32(7ll))"),
+        for instruction, code in [("add.s32 %r1, %r2, 7;", "r_r1 = r_r2 + u32(7ll);"),
                                   ("@%r1 bra $L; $L:", "goto r__L;"),
                                   ("ld.global.cg.v2.u32 {%r1, %r2}, [%rd1+8];", "load_global<u32, 2>"),
                                   ("{ .reg .pred p; setp.ne.s32 p, %r1, 0; selp.u32 %r2, 1, 0, p; }", "r_p ? ")]:

@@ -71,7 +71,7 @@ T fused(T a, T b, T c)
     return std::fma(a, b, c);
 }
 /// Rounds down. Exact for the exponents of expf(), which alone asks for it.
-inline f32 fused_down(f32 a, f32 b, f32 c)
+[[gnu::noinline]] inline f32 fused_down(f32 a, f32 b, f32 c)
 {
     const f64 exact = static_cast<f64>(a) * b + c;
     const auto nearest = static_cast<f32>(exact);
@@ -182,7 +182,7 @@ T insert_bits(T a, T b, u32 position, u32 count)
     return static_cast<T>((shift_left(a, position & 0xFF) & mask) | (b & complement(mask)));
 }
 /// Each nibble of the selector chooses a byte of the two words, or, with its highest bit, that byte's sign eight times.
-inline u32 permute(u32 a, u32 b, u32 selector)
+[[gnu::noinline]] inline u32 permute(u32 a, u32 b, u32 selector)
 {
     const u64 all = u64{b} << 32 | a;
     u32 result = 0;
@@ -206,11 +206,11 @@ inline f32 flushed(f32 a)
 {
     return std::fpclassify(a) == FP_SUBNORMAL ? std::copysign(0.0F, a) : a;
 }
-inline f32 exponential_of_two(f32 a)
+[[gnu::noinline]] inline f32 exponential_of_two(f32 a)
 {
     return flushed(std::exp2(flushed(a)));
 }
-inline f32 logarithm_of_two(f32 a)
+[[gnu::noinline]] inline f32 logarithm_of_two(f32 a)
 {
     return flushed(std::log2(flushed(a)));
 }

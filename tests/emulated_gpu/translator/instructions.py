@@ -1,5 +1,7 @@
 """The instructions that are known, each with the C++ that does the same. The C++ calls tests/emulated_gpu/device."""
+import math
 import re
+import struct
 
 from ptx import UnknownPtx, split_operands
 
@@ -22,6 +24,9 @@ EXPRESSIONS = {
     "sqrt.rn": "std::sqrt(a)", "rcp.rn": "1 / a", "ex2.approx.ftz": "exponential_of_two(a)",
     "lg2.approx.ftz": "logarithm_of_two(a)", "not": "complement(a)", "clz": "leading_zeros(a)", "mov": "a", "cvta.to.global": "a", "cvta.to.shared": "a",
 }
+WRAPPING = {"add", "sub", "mul.lo", "mad.lo"}  #: whose bits are the same with and without a sign
+NATIVE = {"add": "a + b", "add.rn": "a + b", "sub": "a - b", "sub.rn": "a - b", "mul": "a * b", "mul.rn": "a * b", "mul.lo": "a * b",
+          "mad.lo": "a * b + c", "neg": "-(a)"}  #: what the compiler has for these types: quicker to compile than a call
 SIGNS = {"and": "&", "or": "|", "xor": "^"}
 COMPARISONS = {"eq": "a == b", "ne": "a != b", "lt": "a < b", "le": "a <= b", "gt": "a > b", "ge": "a >= b",
                "lo": "a < b", "ls": "a <= b", "hi": "a > b", "hs": "a >= b",
@@ -99,9 +104,9 @@ class Writer:
             found, code = SPECIAL_SINGLE[text]
             return f"as<{wanted}>({found}({code}))"
         if re.fullmatch(r"0[fF][0-9a-fA-F]{8}", text):
-            return f"as<{wanted}>(f32_of(0x{text[2:]}u))"
+            return self.literal(wanted, "f32", text[2:])
         if re.fullmatch(r"0[dD][0-9a-fA-F]{16}", text):
-            return f"as<{wanted}>(f64_of(0x{text[2:]}ull))"
+            return self.literal(wanted, "f64", text[2:])
         if re.fullmatch(r"[+-]?(0x)?[0-9a-fA-F]+U?", text):
             number = int(text.rstrip("U"), 0)
             if wanted in ("f16x2", "bf16x2", "f16", "bf16", "f32", "f64"):
@@ -113,6 +118,13 @@ class Writer:
         if text in self.kernel.parameters:
             return f"{wanted}({self.kernel.parameters[text].offset})"
         raise UnknownPtx("operand " + text)
+
+    def literal(self, wanted, found, digits):
+        """A float by the digits of its bits."""
+        form, bits, suffix = (">f", "u", "f") if found == "f32" else (">d", "ull", "")
+        number = struct.unpack(form, bytes.fromhex(digits))[0]
+        code = number.hex() + suffix if math.isfinite(number) else f"{found}_of(0x{digits}{bits})"
+        return code if found == wanted else f"as<{wanted}>({code})"
 
     def assign(self, target, code, found):
         """A register becomes the value of an expression of the C++ type `found`."""
@@ -151,12 +163,17 @@ class Writer:
         name, kind = ".".join(o[:-1]), CPP.get(o[-1])
         if kind is None:
             raise UnknownPtx(".".join(o))
+        if name in WRAPPING and kind in ("s32", "s64"):
+            kind = "u" + kind[1:]
         names = dict(zip("abc", (self.value(text, kind) for text in operands[1:])))
         if name in SIGNS and len(names) == 2:
             return self.assign(operands[0], f"{kind}({names['a']} {SIGNS[name]} {names['b']})", kind)
         if name not in EXPRESSIONS:
             raise UnknownPtx(".".join(o))
-        code = re.sub(r"\b[abc]\b", lambda match: names[match[0]], EXPRESSIONS[name])
+        expression = NATIVE.get(name) if kind in ("u32", "u64", "f32", "f64") else None
+        if name == "fma.rn" and kind in ("f32", "f64"):
+            expression = f"__builtin_fma{'f' if kind == 'f32' else ''}(a, b, c)"
+        code = re.sub(r"\b[abc]\b", lambda match: names[match[0]], expression or EXPRESSIONS[name])
         return self.assign(operands[0], code, kind)
 
     # One function for each instruction that is more than an expression; None: it is one.
@@ -209,12 +226,16 @@ class Writer:
         return self.assign(operands[0], f"t.ballot({self.value(operands[1], 'bool')}, {self.value(operands[2], 'u32')}, __LINE__)", "u32")
 
     def write_shl(self, o, operands):
-        kind = CPP[o[-1]]
-        return self.assign(operands[0], f"shift_left({self.value(operands[1], kind)}, {self.value(operands[2], 'u32')})", kind)
+        return self.shift(o, operands, "shift_left", "<<")
 
     def write_shr(self, o, operands):
-        kind = CPP[o[-1]]
-        return self.assign(operands[0], f"shift_right({self.value(operands[1], kind)}, {self.value(operands[2], 'u32')})", kind)
+        return self.shift(o, operands, "shift_right", ">>")
+
+    def shift(self, o, operands, function, sign):
+        kind, bits = CPP[o[-1]], operands[2]
+        value = self.value(operands[1], kind)
+        is_native = kind in ("u32", "s32", "u64", "s64") and bits.isdigit() and int(bits) < int(kind[1:])
+        return self.assign(operands[0], f"{value} {sign} {bits}" if is_native else f"{function}({value}, {self.value(bits, 'u32')})", kind)
 
     def write_bfi(self, o, operands):
         kind = CPP[o[-1]]
