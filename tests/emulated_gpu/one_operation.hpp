@@ -19,6 +19,8 @@ using emulated::Dim;
 using emulated::FewBlocks;
 
 inline constexpr unsigned all_blocks = ~0U;
+inline constexpr Precision precisions[]{Precision::fp32, Precision::bf16, Precision::fp16};
+inline const std::vector<Dim> grids{{all_blocks, all_blocks, all_blocks}, {1, 1, 1}, {3, all_blocks, all_blocks}};
 
 /// A multiple of 1/4 from -2 to 2. Every precision holds it, and sums of some thousands of products of two are exact in fp32.
 inline double quarters(std::size_t place, unsigned salt)

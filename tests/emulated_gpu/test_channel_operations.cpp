@@ -11,8 +11,6 @@ using namespace roof::cudnn;
 
 namespace {
 
-constexpr Precision precisions[]{Precision::fp32, Precision::bf16, Precision::fp16};
-
 struct Size {
     int channels, height, width, images;
     Dim grid;

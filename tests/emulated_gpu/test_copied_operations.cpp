@@ -10,8 +10,7 @@ using model::LayerKind;
 
 namespace {
 
-constexpr Precision precisions[]{Precision::fp32, Precision::bf16, Precision::fp16};
-const std::vector<Dim> grids{{all_blocks, all_blocks, all_blocks}, {1, all_blocks, 1}, {3, all_blocks, 1}};
+const std::vector<Dim> copy_grids{{all_blocks, all_blocks, all_blocks}, {1, all_blocks, 1}, {3, all_blocks, 1}};
 
 Tensor map_of(int images, int channels, int side, Precision precision)
 {
@@ -33,7 +32,7 @@ TEST_CASE("activations give their values, and a gradient times their slopes, als
         for (const model::Activation& activation : model::activations) {
             const LayerKind kind = activation.kind;
             for (const Tensor& map : {map_of(3, 7, 13, precision), map_of(2, 24, 11, precision)}) {
-                for (const Dim& grid : grids) {
+                for (const Dim& grid : copy_grids) {
                     const FewBlocks few(grid);
                     OneOperation forward;
                     const Activate op{.kind = kind, .source = forward.filled(map, input), .result = forward.empty(map)};
@@ -61,7 +60,7 @@ TEST_CASE("channels are copied to their places, and the others stay as they are"
     for (const Precision precision : precisions) {
         for (const auto& [given, taken, from, to, count] :
              {Copy{24, 40, 8, 16, 16}, {24, 8, 16, 0, 8}, {8, 32, -16, 0, 32}, {7, 12, 2, 5, 4}, {6, 16, -3, 0, 16}}) {
-            for (const Dim& grid : grids) {
+            for (const Dim& grid : copy_grids) {
                 const FewBlocks few(grid);
                 OneOperation one;
                 const CopyChannels op{.source = one.filled(map_of(3, given, 9, precision), 1),
@@ -98,7 +97,7 @@ TEST_CASE("maps are multiplied value by value, or by a factor of each channel, w
     for (const Precision precision : precisions) {
         for (const auto& [images, channels, side, has_map] :
              {std::tuple{3, 7, 5, true}, {2, 24, 5, true}, {3, 7, 13, false}, {2, 24, 13, false}, {5, 72, 3, false}}) {
-            for (const Dim& grid : {grids[0], Dim{all_blocks, 1, 1}}) {
+            for (const Dim& grid : {copy_grids[0], Dim{all_blocks, 1, 1}}) {
                 const FewBlocks few(grid);
                 const Tensor map = map_of(images, channels, side, precision);
                 const Tensor factors = has_map ? map : map_of(images, channels, 1, precision);

@@ -10,8 +10,6 @@ using namespace roof::cudnn;
 
 namespace {
 
-constexpr Precision precisions[]{Precision::fp32, Precision::bf16, Precision::fp16};
-const std::vector<Dim> grids{{all_blocks, all_blocks, all_blocks}, {1, 1, 1}, {3, all_blocks, all_blocks}};
 /// As above, where blocks along x have channels of their own.
 const std::vector<Dim> row_grids{{all_blocks, all_blocks, all_blocks}, {all_blocks, 1, 1}, {all_blocks, 2, 1}};
 

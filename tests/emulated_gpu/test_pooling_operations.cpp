@@ -12,7 +12,6 @@ using namespace roof::cudnn;
 
 namespace {
 
-constexpr Precision precisions[]{Precision::fp32, Precision::bf16, Precision::fp16};
 const std::vector<model::Window> windows{
     {.size = 3, .stride = 2, .padding = 1}, {.size = 3, .stride = 2, .padding = 0},
     {.size = 2, .stride = 2, .padding = 0}, {.size = 3, .stride = 1, .padding = 1},

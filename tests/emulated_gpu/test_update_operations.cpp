@@ -8,12 +8,6 @@
 using namespace roof;
 using namespace roof::cudnn;
 
-namespace {
-
-const std::vector<Dim> grids{{all_blocks, all_blocks, all_blocks}, {1, 1, 1}, {3, all_blocks, all_blocks}};
-
-}  // namespace
-
 TEMPLATE_TEST_CASE_SIG("parameters descend by momentum and decay, unless a gradient was not finite",
                        "[kernels][operations]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
                        Precision::fp16)

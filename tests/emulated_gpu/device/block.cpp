@@ -6,15 +6,6 @@
 
 namespace roof::emulated {
 
-namespace {
-
-[[noreturn]] void fail(const std::string& what)
-{
-    throw Fault(Fault::Kind::launch, what);
-}
-
-}  // namespace
-
 Block::Block(Execution& execution)
     : execution_(execution), shared_(execution.launch().code->shared_bytes + execution.launch().dynamic_shared)
 {

@@ -16,4 +16,9 @@ class Fault : public std::runtime_error {
     Kind kind_;
 };
 
+[[noreturn]] inline void fail(const std::string& what)
+{
+    throw Fault(Fault::Kind::launch, what);
+}
+
 }  // namespace roof::emulated

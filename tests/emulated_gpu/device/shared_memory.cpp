@@ -11,7 +11,7 @@ namespace {
 
 constexpr u32 threads_of_warp = 32;
 
-[[noreturn]] void fail(const std::string& what, u32 address)
+[[noreturn]] void fail_at(const std::string& what, u32 address)
 {
     throw Fault(Fault::Kind::launch, what + " at shared address " + std::to_string(address));
 }
@@ -29,9 +29,9 @@ void check_written(const Cell& cell, const Moment& moment, u32 address, const st
     if (writer.thread >= proxy_fences.size()) return;  // nobody
     const std::string thread = std::to_string(writer.thread);
     if (proxy_fences[writer.thread] == writer.proxy_fences)
-        fail("no fence between the proxies after the write of thread " + thread, address);
+        fail_at("no fence between the proxies after the write of thread " + thread, address);
     if (races(writer, moment))
-        fail("no barrier orders the write of thread " + thread + " and a tensor core or copy", address);
+        fail_at("no barrier orders the write of thread " + thread + " and a tensor core or copy", address);
 }
 
 }  // namespace
@@ -78,10 +78,10 @@ void SharedMemory::each_cell(u32 address, std::size_t bytes, const Call& call)
 void SharedMemory::read_by(const Moment& moment, u32 address, std::size_t bytes)
 {
     each_cell(address, bytes, [&](Cell& cell, u8 mask) {
-        if (cell.async_writes != 0) fail("a read of what a copy is still to bring", address);
+        if (cell.async_writes != 0) fail_at("a read of what a copy is still to bring", address);
         const Moment& writer = cell.write.moment;
         if (writer.thread != nobody && (cell.write.bytes & mask) != 0 && races(writer, moment))
-            fail("no barrier orders the write and the read of " + pair_of(writer, moment), address);
+            fail_at("no barrier orders the write and the read of " + pair_of(writer, moment), address);
         const Moment& reader = cell.read.moment;
         const bool is_same_turn = reader.thread != nobody && reader.barriers == moment.barriers &&
                                   (reader.thread == several || reader.thread != moment.thread);
@@ -94,16 +94,16 @@ void SharedMemory::read_by(const Moment& moment, u32 address, std::size_t bytes)
 void SharedMemory::written_by(const Moment& moment, u32 address, std::size_t bytes)
 {
     each_cell(address, bytes, [&](Cell& cell, u8 mask) {
-        if (cell.async_writes != 0) fail("a write to where a copy is still to write", address);
-        if (cell.async_reads != 0) fail("a write to what a copy is still to read", address);
+        if (cell.async_writes != 0) fail_at("a write to where a copy is still to write", address);
+        if (cell.async_reads != 0) fail_at("a write to what a copy is still to read", address);
         for (const Access* former : {&cell.write, &cell.read}) {
             const Moment& other = former->moment;
             if (other.thread == nobody || (former->bytes & mask) == 0) continue;
             if (other.thread == several ? other.barriers == moment.barriers : races(other, moment))
-                fail("no barrier orders the accesses of " + pair_of(other, moment), address);
+                fail_at("no barrier orders the accesses of " + pair_of(other, moment), address);
         }
         if (cell.read_elsewhere == moment.cluster_barriers + 1)
-            fail("no barrier of the cluster orders a write and the read of another block", address);
+            fail_at("no barrier of the cluster orders a write and the read of another block", address);
         const bool is_same = cell.write.moment.thread == moment.thread && cell.write.moment.barriers == moment.barriers;
         cell.write = {moment, static_cast<u8>(is_same ? cell.write.bytes | mask : mask)};
     });
@@ -115,7 +115,7 @@ void SharedMemory::read_by_other_block(u32 cluster_barriers, u32 address, std::s
         const Moment& writer = cell.write.moment;
         const bool is_ordered = writer.thread == nobody || writer.cluster_barriers != cluster_barriers;
         if (cell.async_writes != 0 || !is_ordered)
-            fail("no barrier of the cluster orders a write and the read of another block", address);
+            fail_at("no barrier of the cluster orders a write and the read of another block", address);
         cell.read_elsewhere = cluster_barriers + 1;
     });
 }
@@ -125,13 +125,13 @@ void SharedMemory::begin_async(const Moment& moment, u32 address, std::size_t by
 {
     if (!writes) read_by_tensor_core(moment, address, bytes, proxy_fences);
     each_cell(address, bytes, [&](Cell& cell, u8) {
-        if (cell.async_writes != 0) fail("a copy where another is still to write", address);
-        if (writes && cell.async_reads != 0) fail("a copy to what another is still to read", address);
+        if (cell.async_writes != 0) fail_at("a copy where another is still to write", address);
+        if (writes && cell.async_reads != 0) fail_at("a copy to what another is still to read", address);
         if (writes) check_written(cell, moment, address, proxy_fences);
         const Moment& reader = cell.read.moment;
         if (writes && reader.thread != nobody && races(reader, moment))
-            fail("no barrier orders the read of thread " + std::to_string(reader.thread) + " and a copy to it",
-                 address);
+            fail_at("no barrier orders the read of thread " + std::to_string(reader.thread) + " and a copy to it",
+                    address);
         ++(writes ? cell.async_writes : cell.async_reads);
     });
 }
@@ -151,7 +151,7 @@ void SharedMemory::read_by_tensor_core(const Moment& moment, u32 address, std::s
 {
     for (std::size_t at = address; at < address + bytes; at += word) {
         const Cell& cell = cells_[at / word];
-        if (cell.async_writes != 0) fail("a read of what a copy is still to bring", address);
+        if (cell.async_writes != 0) fail_at("a read of what a copy is still to bring", address);
         check_written(cell, moment, address, proxy_fences);
     }
 }

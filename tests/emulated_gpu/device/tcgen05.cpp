@@ -10,11 +10,6 @@ namespace roof::emulated {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& what)
-{
-    throw Fault(Fault::Kind::launch, what);
-}
-
 /// The descriptor of the instruction, by its tables in the PTX ISA.
 struct Instruction {
     u32 m, n;
@@ -82,7 +77,7 @@ void apply_scales(std::vector<f64>& values, int rows, int scales, u32 column, u3
     }
 }
 
-constexpr u32 junk = 0x7FC0BEEF;  // not a number: what a register holds until its load was waited for
+constexpr u32 not_loaded = 0x7FC0BEEF;  // not a number: what a register holds until its load was waited for
 constexpr u64 generation_mask = u64{7} << 46;
 constexpr u64 this_generation = u64{1} << 46;
 
@@ -254,7 +249,7 @@ void Thread::tcgen05_read(u32 at, u32* const* to, std::size_t count)
     for (std::size_t i = 0; i < count; ++i) {
         tensor_loads_.emplace_back(
             to[i], block_.tensor_memory().at(first_lane + number_ % 32, (at & 0xFFFF) + static_cast<u32>(i)));
-        *to[i] = junk;
+        *to[i] = not_loaded;
     }
     meet_warp([] {});
 }

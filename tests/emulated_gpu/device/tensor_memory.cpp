@@ -5,14 +5,14 @@
 namespace roof::emulated {
 
 namespace {
-constexpr u32 junk = 0x7FC12345;  // not a number
+constexpr u32 not_written = 0x7FC12345;  // not a number
 }
 
 u32 TensorMemory::allocate(u32 wanted)
 {
     if (wanted < 32 || (wanted & (wanted - 1)) != 0 || taken_ + wanted > columns)
         throw Fault(Fault::Kind::launch, "an allocation of " + std::to_string(wanted) + " columns of tensor memory");
-    cells_.resize(std::size_t{lanes} * columns, junk);
+    cells_.resize(std::size_t{lanes} * columns, not_written);
     if (taken_ == 0) users_ = 0;
     const u32 first = taken_;
     taken_ += wanted;

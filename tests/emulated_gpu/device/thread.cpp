@@ -15,11 +15,6 @@ namespace {
 constexpr u32 bits_of_shared_address = 24;
 constexpr u32 lowest_bits = (1U << bits_of_shared_address) - 1;
 
-[[noreturn]] void fail(const std::string& what)
-{
-    throw Fault(Fault::Kind::launch, what);
-}
-
 }  // namespace
 
 Thread::Thread(Block& block, u32 number, Dim place, Fiber& fiber)

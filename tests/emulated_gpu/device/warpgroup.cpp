@@ -9,7 +9,7 @@ namespace roof::emulated {
 
 namespace {
 
-constexpr u32 junk = 0x7FC0DEAD;  // not a number; as a whole number, far from any sum of the tests
+constexpr u32 not_summed = 0x7FC0DEAD;  // not a number; as a whole number, far from any sum of the tests
 
 struct Place {
     int row, column;
@@ -42,7 +42,7 @@ void Warpgroup::begin(const MmaShape& shape, const WgmmaOperands& operands, std:
         if (!is_fenced_) throw Fault(Fault::Kind::launch, "wgmma reads registers that no wgmma.fence handed over");
         for (const auto& of_thread : sums) {
             sums_.emplace_back();
-            for (u32* place : of_thread) sums_.back().push_back(std::exchange(*place, junk));
+            for (u32* place : of_thread) sums_.back().push_back(std::exchange(*place, not_summed));
         }
         registers_ = std::move(sums);
     } else if (registers_ != sums) {
