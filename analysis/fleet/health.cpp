@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <regex>
 #include <set>
 #include <system_error>
 #include <tuple>
@@ -36,13 +35,17 @@ constexpr std::size_t fewest_with_scatter = 5;  ///< other nodes
 /// How many of what a kind has: "epyc-26cpu, 8 x H100" -> {"epyc-cpu": 26, " x H100": 8}.
 std::map<std::string, int> parts_of(const std::string& kind)
 {
-    static const std::regex number("[0-9]+(?=cpu$)|^[0-9]+(?= x )");
+    constexpr std::string_view digits = "0123456789", times = " x ", processors = "cpu";
     std::map<std::string, int> parts;
     for (const std::string& word : split(kind, ',')) {
-        const std::string part(trim(word));
-        std::smatch found;
-        std::regex_search(part, found, number);
-        parts[std::regex_replace(part, number, "")] = parse_number<int>(found.str()).value_or(1);
+        std::string part(trim(word));
+        std::size_t begin = 0, end = part.find_first_not_of(digits);
+        if (end == std::string::npos || part.compare(end, times.size(), times) != 0) {
+            end = part.ends_with(processors) ? part.size() - processors.size() : 0;
+            begin = end == 0 ? 0 : part.find_last_not_of(digits, end - 1) + 1;
+        }
+        const auto number = parse_number<int>(part.substr(begin, end - begin));
+        parts[part.erase(begin, end - begin)] = number.value_or(1);
     }
     return parts;
 }

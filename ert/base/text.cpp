@@ -12,7 +12,6 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
-#include <regex>
 #include <utility>
 
 namespace roof {
@@ -240,7 +239,13 @@ std::string in_own_words(const std::exception& error)
         const std::string file = (of_file->path2().empty() ? of_file->path1() : of_file->path2()).string();
         return "cannot use " + (file.empty() ? "a file" : file) + ": " + of_file->code().message();
     }
-    return std::regex_replace(error.what(), std::regex(R"(\[json\.exception\.([^\]]*\] )?)"), "");
+    constexpr std::string_view kind = "[json.exception.";  // then a name, and "] "
+    std::string what = error.what();
+    for (std::size_t at; (at = what.find(kind)) != std::string::npos;) {
+        const std::size_t end = what.find(']', at);
+        what.erase(at, end != std::string::npos && what.compare(end, 2, "] ") == 0 ? end + 2 - at : kind.size());
+    }
+    return what;
 }
 
 std::string in_ascii(std::string_view text)

@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <map>
-#include <regex>
 #include <stdexcept>
 
 namespace roof::emulated {
@@ -20,9 +19,16 @@ std::map<std::string, KernelCode, std::less<>>& registry()
 /// nvcc puts two hashes into the names of an unnamed namespace; they depend on the options of the compilation.
 std::string without_hashes(std::string_view name)
 {
-    static const std::regex hashes("_GLOBAL__N__[0-9a-f]{8}_([0-9]+_\\w+?_cu)_[0-9a-f]{8}");
-    if (name.find("_GLOBAL__N__") == std::string_view::npos) return std::string(name);
-    return std::regex_replace(std::string(name), hashes, "$1");
+    constexpr std::string_view mark = "_GLOBAL__N__", end = "_cu_";
+    constexpr std::size_t hash = 8;
+    std::string rest(name), known;
+    for (std::size_t at; (at = rest.find(mark)) != std::string::npos;) {
+        const std::size_t file = at + mark.size() + hash + 1, ends = rest.find(end, file);
+        if (ends == std::string::npos) break;
+        known += rest.substr(0, at) + rest.substr(file, ends + end.size() - 1 - file);
+        rest.erase(0, ends + end.size() + hash);
+    }
+    return known + rest;
 }
 
 /// For tests of the tests (tests/emulated_gpu/mutate): kernels of the shared object that ROOF_EMULATED_REPLACED names take the place of those of

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <regex>
+#include <cctype>
 
 namespace roof {
 
@@ -37,11 +37,15 @@ fs::path PlainNames::of_results(const fs::path& results)
 
 std::string PlainNames::without_nodes(std::string text) const
 {
-    static const std::regex sign(R"([^\w])");
-    for (const auto& [node, name] : nodes_) {
-        const std::regex whole("(^|[^\\w])" + std::regex_replace(node, sign, "\\$&") + "(?!\\w)");
-        text = std::regex_replace(text, whole, "$1" + name);
-    }
+    const auto is_word = [&](std::size_t at) {
+        return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+    };
+    for (const auto& [node, name] : nodes_)
+        for (std::size_t at = 0; (at = text.find(node, at)) != std::string::npos;) {
+            const bool is_whole = !is_word(at - 1) && !is_word(at + node.size());
+            if (is_whole) text.replace(at, node.size(), name);
+            at += is_whole ? name.size() : 1;
+        }
     return text;
 }
 
