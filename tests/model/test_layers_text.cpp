@@ -180,6 +180,8 @@ TEST_CASE("a layer that is wrong is named by its place and kind, with what is le
     CHECK_THAT(refusal_of(text_of("{add: {from: image}}")), Catch::Contains("two layers are expected"));
     CHECK_THAT(refusal_of(text_of("[relu, relu]")), Catch::Contains("layer 1: a kind of layer"));
     CHECK_THAT(refusal_of(text_of("relu")), Catch::Contains("does not end in one value per class"));
+    CHECK(refusal_of(text_of("{relu: {name: a}}, {relu: {name: b}}, {flatten: {from: a}}, {linear: {features: 4}}")) ==
+          "model: no layer reads 'b', and it is not the last");
 }
 
 TEST_CASE("a network without a name, an image or layers is refused")

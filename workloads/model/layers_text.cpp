@@ -33,6 +33,14 @@ class Reader {
         const Shape& end = graph_.layers().back().output;
         if (end.elements() != end.channels && graph_.vocabulary() == 0)
             throw InputError("model: the last layer does not end in one value per class; 'linear' does");
+        for (int unread = 0; const Layer& layer : graph_.layers()) {
+            const bool is_read = std::ranges::any_of(graph_.layers(), [&](const Layer& other) {
+                return std::ranges::find(other.inputs, unread) != other.inputs.end();
+            });
+            if (!is_read && &layer != &graph_.layers().back())
+                throw InputError("model: no layer reads '" + layer.name + "', and it is not the last");
+            ++unread;
+        }
     }
     Graph take() { return std::move(graph_); }
 
