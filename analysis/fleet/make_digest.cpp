@@ -2,7 +2,6 @@
 #include "analysis/estimate/network_fit.hpp"
 #include "analysis/estimate/prediction.hpp"
 #include "analysis/fleet/digest.hpp"
-#include "analysis/roofline/roofs.hpp"
 #include "analysis/study/ceilings/ceiling_tables.hpp"
 #include "analysis/study/compared/compare.hpp"
 #include "ert/base/checksum.hpp"
@@ -109,6 +108,13 @@ DigestRate mean_of(const std::vector<const Ceiling*>& twins, const Machine& mach
     return mean;
 }
 
+std::vector<std::string> devices_of(const std::vector<Ceiling>& ceilings)
+{
+    std::vector<std::string> devices;
+    for (const Ceiling& ceiling : ceilings) devices.push_back(ceiling.device);
+    return devices;
+}
+
 }  // namespace
 
 std::string kind_of(const Machine& machine, const std::vector<std::string>& devices)
@@ -128,7 +134,7 @@ Digest make_digest(const Results& results, Twins twins)
     std::ranges::stable_sort(ceilings.all, {}, [&](const Ceiling& ceiling) { return rank_of(ceiling, ceilings); });
     const std::string revision = version_of(machine, "revision");
     Digest digest{.node = machine.node.empty() ? "unknown" : machine.node,
-                  .kind = kind_of(machine, devices_of(ceilings)),
+                  .kind = kind_of(machine, devices_of(ceilings.all)),
                   .plan = fingerprint(results.plan),
                   .revision = revision.empty() ? "unknown" : revision,
                   .time = {},
