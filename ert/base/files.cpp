@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <random>
@@ -215,14 +217,16 @@ void write_file(const fs::path& file, const std::string& content)
 
 void write_chosen_file(const fs::path& file, const std::string& content)
 {
+    constexpr std::array names{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};  // another stream by keep_own_output()
     struct stat there {};
     const bool is_there = ::stat(file.c_str(), &there) == 0;  // at the end of the links
     if (!is_there && errno != ENOENT) fail("open", file, errno);
     if (is_there && S_ISDIR(there.st_mode)) fail("write", file, EISDIR);
-    if (!is_there || (S_ISREG(there.st_mode) && !is_standard_output(there)))
+    const bool is_output = std::ranges::find(names, file) != names.end() || (is_there && is_standard_output(there));
+    if (!is_output && (!is_there || S_ISREG(there.st_mode)))
         return replace_file(end_of_links(file), content, is_there ? there.st_mode & permissions : 0666);
     int error = 0;
-    if (is_standard_output(there)) {
+    if (is_output) {
         error = write_all(own_output(), content);
     } else {
         const Descriptor descriptor(file, O_WRONLY | O_NOCTTY | O_NONBLOCK);

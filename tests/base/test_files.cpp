@@ -1,10 +1,12 @@
 #include "ert/base/compressed.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/process.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -101,6 +103,27 @@ TEST_CASE("a device that the user named stays a device, and its errors are told"
     CHECK_THROWS_AS(write_chosen_file(folder.path(), "x"), InputError);
     CHECK_THROWS_WITH(write_file("/dev/null", "x"), Contains("it is a device"));
     CHECK_THROWS_WITH(append_file("/dev/null", "x"), Contains("it is a device"));
+}
+
+TEST_CASE("standard output is the program's own under each of its names, and not what libraries print to")
+{
+    const fakes::TemporaryFolder folder;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const int out = ::open((folder / "out").c_str(), O_WRONLY | O_CREAT, 0600);
+        const int err = ::open((folder / "err").c_str(), O_WRONLY | O_CREAT, 0600);
+        ::dup2(out, STDOUT_FILENO);
+        ::dup2(err, STDERR_FILENO);
+        keep_own_output();
+        for (const char* const name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) write_chosen_file(name, "a");
+        write_chosen_file(folder / "out", "b");
+        ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    CHECK(status == 0);
+    CHECK(read_file(folder / "out") == "aaab");
+    CHECK(read_file(folder / "err").empty());
 }
 
 TEST_CASE("an append that does not fit leaves the file as it was")
