@@ -348,6 +348,13 @@ TEST_CASE("lines of several rows that are missing at the end are no rest of a ki
                Catch::Contains("samples.csv:2: its row is not in measurements.csv"));
 }
 
+TEST_CASE("a table of somebody's own in the folder is not checked")
+{
+    const Damaged folder;
+    write_file(folder.run / "notes.csv", "a,b\n1\n2,3,4\n");
+    CHECK(check_results(folder.run).damage.empty());
+}
+
 TEST_CASE("a folder with checksums of an older version is read with a remark")
 {
     const Damaged folder;

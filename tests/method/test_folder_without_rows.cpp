@@ -108,3 +108,14 @@ TEST_CASE("a document larger than any that roof writes is not read, and its neig
         CHECK_THROWS_WITH(read_results(place), Catch::Contains(std::string(name) + ": it is larger than 16 MiB"));
     }
 }
+
+TEST_CASE("a folder of which the digest alone is left is one of results, and one with a table of others is not")
+{
+    const TemporaryFolder folder;
+    make_folder(folder / "lost" / "run");
+    make_folder(folder / "others" / "run");
+    write_file(folder / "lost" / "run" / "digest.csv", "what,name\n");
+    write_file(folder / "others" / "run" / "table.csv", "id,name\n");
+    CHECK(neighbours_in(folder / "lost").at(0).is_results);
+    CHECK_FALSE(neighbours_in(folder / "others").at(0).is_results);
+}

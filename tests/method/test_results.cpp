@@ -274,6 +274,9 @@ TEST_CASE("the newest calibration of the same machine is found next to a run")
     REQUIRE(find_calibration(root / "m" / "2026-01-06-a").filename() == "2026-01-06-a");
     REQUIRE(find_calibration(root / "m" / "2026-01-01-a").filename() == "2026-01-01-a");
     REQUIRE(find_calibration(root / "nowhere").empty());
+    PassedOver over;
+    find_calibration(root / "m" / "2026-01-03-a", {}, &over);
+    CHECK(over.odd.empty());
 
     // Another node's only where a node has none.
     Machine neighbour = fake_machine();

@@ -61,6 +61,15 @@ TEST_CASE("Axes that count from the end are those that count from the beginning"
     add_weights(of_lists, "end", {192, 10});
     add_node(of_lists, "MatMul", {"flat", "end"}, "logits");
     CHECK_THAT(refusal_of(of_lists), Catch::Contains("Concat with axis 1"));
+
+    onnx::ModelProto of_weights = small_network();
+    add_node(of_weights, "Flatten", {"images"}, "flat");
+    add_weights(of_weights, "upper", {96, 10});
+    add_weights(of_weights, "lower", {96, 10});
+    add_node(of_weights, "Concat", {"upper", "lower"}, "end");
+    set_number(of_weights, "axis", 0);
+    add_node(of_weights, "MatMul", {"flat", "end"}, "logits");
+    CHECK_THAT(refusal_of(of_weights), Catch::Contains("Concat of floats"));
 }
 
 TEST_CASE("Numbers are read in every type that they may have")
