@@ -16,12 +16,12 @@ namespace roof::analysis {
 /// The request for a training step at this point, which has model, batch and precision.
 EstimateRequest request_of(const Point& point);
 
-/// The trial of a row: layers of convolutions, of tokens, or of one token over a cache, with the row's precision, threads,
-/// algorithm and optimizer. nullopt for a row of several ranks or without model, batch and precision.
+/// The trial of a row: layers of convolutions, of tokens, or of one token over a cache, with the row's precision,
+/// threads, algorithm and optimizer. nullopt for a row of several ranks or without model, batch and precision.
 std::optional<Point> trial_of(const Point& row);
 
-/// The row's time by its trial, as it was measured. nullopt where one of them has no estimate on the target, or the trial
-/// was not measured.
+/// The row's time by its trial, as it was measured. nullopt where one of them has no estimate on the target, or the
+/// trial was not measured.
 std::optional<Seconds> predicted_by(const Measurement& trial, const MachineEstimate& row, const Target& target);
 
 }  // namespace roof::analysis
