@@ -173,7 +173,7 @@ class Folders(unittest.TestCase):
         lines = (first / "measurements.csv").read_text(encoding="utf-8").splitlines(keepends=True)
         (first / "measurements.csv").write_text("".join(lines[:2]), encoding="utf-8")
         (first / "checksums.csv").unlink()
-        lock = subprocess.Popen(["flock", first / ".lock", "sleep", "60"]) if shutil.which("flock") else self.skipTest("flock is not installed")
+        lock = subprocess.Popen(["flock", "--no-fork", first / ".lock", "sleep", "60"]) if shutil.which("flock") else self.skipTest("flock is not installed")
         try:
             while subprocess.run(["flock", "-n", first / ".lock", "true"], check=False).returncode == 0:
                 pass
