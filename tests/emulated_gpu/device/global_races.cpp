@@ -9,7 +9,7 @@ namespace roof::emulated {
 
 namespace {
 
-constexpr u64 word = 4;
+constexpr u64 word = 4, page = 256;
 
 template <class Map>
 void join(Map& to, const Map& from)
@@ -36,7 +36,9 @@ void GlobalRaces::access(u32 block, const Moment& moment, Kind kind, u64 address
 {
     for (u64 at = address; at < address + bytes;) {
         const u64 in_word = std::min<u64>(word - at % word, address + bytes - at);
-        Cell& cell = cells_[at / word];
+        std::vector<Cell>& cells = cells_[at / word / page];
+        cells.resize(page);
+        Cell& cell = cells[at / word % page];
         const auto mask = static_cast<u8>(((1U << in_word) - 1) << at % word);
         for (const Access* former : {&cell.write, &cell.read}) {
             const bool are_reads = kind == Kind::read && former == &cell.read;

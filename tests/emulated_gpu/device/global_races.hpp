@@ -56,8 +56,8 @@ class GlobalRaces {
     void tell_and_hear(u32 block, const Moment& moment, u64 address);
 
     std::unordered_map<u32, BlockState> blocks_;
-    std::unordered_map<u64, Cell> cells_;  ///< by word
-    std::unordered_map<u64, Heard> told_;  ///< by the address of an atomic access
+    std::unordered_map<u64, std::vector<Cell>> cells_;  ///< by page of words
+    std::unordered_map<u64, Heard> told_;               ///< by the address of an atomic access
 };
 
 }  // namespace roof::emulated
