@@ -203,6 +203,9 @@ TEST_CASE("a reference without another node of the kind is told before anything 
     CHECK(health_line(judge_reference(node, {kind}, fleet).value()) ==
           node + " is not judged: the reference has no other node");
     CHECK(judge_reference(node, {}, fleet));
+    CHECK_FALSE(judge_reference("other", {"epyc-26cpu, 8 x H100"}, fleet));
+    fleet.digests.front().ceilings.clear();
+    CHECK(judge_reference("other", {"epyc-26cpu, 8 x H100"}, fleet));
 }
 
 TEST_CASE("CPU and GPUs are compared each with their own digests, and the worse counts")
