@@ -27,9 +27,15 @@ def functions(objects):
 
 
 def innermost_loops(instructions):
-    """The texts of each loop that has no other within: from the target of a jump backwards to the jump."""
+    """The texts of each loop that has no other within: from the target of a jump backwards to the jump. Where these overlap, as
+    where a branch within a loop jumps backwards, they are one loop."""
     jumps = [(int(target, 16), at) for at, text in instructions for target in re.findall(r"^j\w+\s+([0-9a-f]+)", text)]
-    spans = list({first: last for first, last in sorted(jumps, reverse=True) if first < last}.items())  # one loop for each beginning
+    spans = []
+    for first, last in sorted({first: last for first, last in sorted(jumps, reverse=True) if first < last}.items()):
+        if spans and spans[-1][0] < first <= spans[-1][1] < last:
+            spans[-1] = (spans[-1][0], last)
+        else:
+            spans.append((first, last))
     for span in spans:
         if not any(other != span and span[0] <= other[0] and other[1] <= span[1] for other in spans):
             yield [text for at, text in instructions if span[0] <= at <= span[1]]

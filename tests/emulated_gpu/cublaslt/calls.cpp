@@ -333,7 +333,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
         is_on(device, a, with->a.bytes()) && is_on(device, b, with->b.bytes()) && is_on(device, d, with->d.bytes()) &&
         (algorithm.workspace == 0 || is_on(device, workspace, algorithm.workspace)) &&
         (bias == 0 || is_on(device, what->bias, bias * bytes_of(with->d.type))) &&
-        (!what->has_gelu() && !what->has_gelu_gradient() ||
+        ((!what->has_gelu() && !what->has_gelu_gradient()) ||
          is_on(device, what->before_gelu, with->d.columns * what->before_rows * bytes_of(with->d.type)));
     const auto& [of_a, of_b, of_c_matrix, of_d] = algorithm.alignments;
     if (!has_memory || !is_aligned(a, of_a) || !is_aligned(b, of_b) || !is_aligned(c, of_c_matrix) ||
