@@ -161,20 +161,22 @@ class Folders(unittest.TestCase):
         made("<script>").write_text("what\n")
         os.mkfifo(made("pipe"))
         made("folder").mkdir()
+        made("machine").touch()
+        (self.root / "machine/machine.yaml").mkdir()
         (self.root / "huge").mkdir()
         with open(self.root / "huge/measurements.csv", "wb") as huge:
             huge.truncate(65 << 20)
         fleet = read_fleet([str(self.root)])
         self.assertEqual(12, len(fleet.digests))
         reasons = dict((Path(folder).name, reason) for folder, reason in fleet.refused)
-        self.assertEqual({"link", "long", "empty", "<script>", "pipe", "huge"}, set(reasons))
+        self.assertEqual({"link", "long", "empty", "<script>", "pipe", "machine", "huge"}, set(reasons))
         for name, words in (("link", "no regular file"), ("pipe", "no regular file"), ("long", "larger than 1 MiB"), ("huge", "more than 64 MiB")):
             self.assertIn(words, reasons[name])
         findings = judge(fleet)
         page = fleet_report(findings, []).page()
         self.assertIn("&lt;script&gt;", page)
         self.assertNotIn("<script>", page)
-        self.assertEqual(6, len(fleet_json(findings, [])["refused"]))
+        self.assertEqual(7, len(fleet_json(findings, [])["refused"]))
         with self.assertRaisesRegex(InputError, "there is no folder"):
             read_fleet([str(self.root / "none")])
 

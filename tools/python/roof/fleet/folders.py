@@ -48,13 +48,16 @@ def read_regular(file: str, most: int) -> bytes:
     except OSError as error:
         reason = " is no regular file" if os.path.islink(file) else f": {error.strerror}"
         raise InputError(f"{name}{reason}") from error
-    with open(descriptor, "rb") as content:
+    try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise InputError(f"{name} is no regular file")
         if status.st_size > most:
             raise InputError(f"{name} is larger than {most >> 20} MiB")
-        return content.read()
+        with open(descriptor, "rb", closefd=False) as content:
+            return content.read()
+    finally:
+        os.close(descriptor)
 
 
 def _in_machine(folder: str, key: str, most_lines: Optional[int] = None) -> str:
