@@ -80,6 +80,9 @@ TEST_CASE("a damaged run is named to its neighbours, and not among what it passe
         RunDirectory run(root / "m" / name, plan, fake_machine());
         for (const Measurement& row : measured(plan)) run.append(row);
     }
+    PassedOver of_whole;
+    CHECK(find_calibration(root / "m" / "c", {}, &of_whole).filename() == "a");
+    CHECK((of_whole.damage.empty() && of_whole.remarks.empty()));  // b has rows, though no bandwidth
     const std::filesystem::path rows = root / "m" / "b" / "measurements.csv";
     std::string text = read_file(rows);
     text.insert(text.find("\nflops") + 1, "x");
