@@ -120,6 +120,21 @@ TEST_CASE("a look comes back from its file with rates, clocks and what disturbed
     CHECK(back.samples[1][0].left_out);
 }
 
+TEST_CASE("of a long round a look keeps nine samples, from the slowest to the fastest")
+{
+    const Home home;
+    Ceiling ceiling = load_at(1e11);
+    Round round;
+    for (int i = 0; i < 33; ++i) round.push_back({1e11 - 1e9 * ((i * 7) % 33)});
+    ceiling.samples = {round};
+    add_look(home.run("a"), home.home, true, machine_at(), {&ceiling, 1}, noon);
+    const Looks looks = looks_at(home.home / "a", machine_at());
+    REQUIRE(looks.seen.size() == 1);
+    const Round& kept = looks.seen.front().ceiling.samples.at(0);
+    REQUIRE(kept.size() == 9);
+    for (std::size_t k = 0; k < kept.size(); ++k) CHECK(kept[k].rate == Approx(1e11 - 1e9 * (32 - 4.0 * k)));
+}
+
 TEST_CASE("two looks nine minutes apart are one time, and eleven two")
 {
     const Home made;
