@@ -42,8 +42,8 @@ struct ProductShape {
     };
     /// A bias has the type and the rows of the result. sums_of_right: the sum of each column of the right matrix, as it
     /// is multiplied, of the type and columns of the result; written where a bias would be read.
-    /// bias_gelu: the sums are written to a matrix as the result, of its type; gelu_gradient: the result times the slope
-    /// of GELU there. GELU by tanh; the library wants rows in eights.
+    /// bias_gelu: the sums are written to a matrix as the result, of its type; gelu_gradient: the result times the
+    /// slope of GELU there. GELU by tanh; the library wants rows in eights.
     enum class Epilogue { none, bias, bias_relu, bias_gelu, gelu_gradient, sums_of_right };
 
     Extent left, right, result;

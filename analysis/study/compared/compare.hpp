@@ -26,7 +26,8 @@ struct Side : Range {
     int n = 0;
     int processes = 1;  ///< of a step: in which it was measured
     double busy = 0;    ///< the share of it that other programs cost; 1 if that is not known, 0 on a quiet machine
-    /// Half the width of its interval between times, as a logarithm. Empty: how far the machine's times differ is not known.
+    /// Half the width of its interval between times, as a logarithm. Empty: how far the machine's times differ is not
+    /// known.
     std::optional<double> between{};
 
     bool is_at_least() const { return std::isinf(high); }
@@ -48,8 +49,8 @@ struct Change {
     double high = 1;
     double floor = 0;     ///< |ln ratio| between two runs of the same plan; no smaller difference is shown
     bool enough = false;  ///< both sides have enough samples for an interval of at least 90%
-    /// Of steps without a floor: "one launch each" or "at one time each", if that is all that is known of either side. Two
-    /// launches of one program differ by more than their steps do, and so do two times of one machine.
+    /// Of steps without a floor: "one launch each" or "at one time each", if that is all that is known of either side.
+    /// Two launches of one program differ by more than their steps do, and so do two times of one machine.
     std::string unsure{};
 
     /// The words, with blanks between them.

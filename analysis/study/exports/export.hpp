@@ -57,8 +57,8 @@ std::string as_inference_sim(const Study& study, const std::string& device);
 /// bound has no upper end.
 std::string as_prometheus(const Study& study);
 
-// One training step as a trace for Perfetto and chrome://tracing (trace.cpp). Results have median times of layers but no
-// start times, so layers are placed one after another within their phases. The file states this.
+// One training step as a trace for Perfetto and chrome://tracing (trace.cpp). Results have median times of layers but
+// no start times, so layers are placed one after another within their phases. The file states this.
 
 /// {"traceEvents": [names, a slice for the step, one per phase, one per layer], "otherData": {…}}. The process is the
 /// device. Times are whole nanoseconds, written in microseconds as the format requires.

@@ -1,5 +1,6 @@
-// What is between the products of attention by whole matrices (library/attention_products.cpp): a warp for each query of each
-// head. Weights and slopes are written over the scores and slopes that they are found from, at the begin of each row.
+// What is between the products of attention by whole matrices (library/attention_products.cpp): a warp for each query
+// of each head. Weights and slopes are written over the scores and slopes that they are found from, at the begin of
+// each row.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 

@@ -1,5 +1,5 @@
-// Attention by whole matrices of scores: products of cuBLASLt for the heads of an image at once, and our kernels between
-// them. For cards and precisions for which cuDNN has no attention.
+// Attention by whole matrices of scores: products of cuBLASLt for the heads of an image at once, and our kernels
+// between them. For cards and precisions for which cuDNN has no attention.
 #pragma once
 
 #include "ert/gpu/cublaslt.hpp"

@@ -54,7 +54,8 @@ std::shared_ptr<const gpu::CublasLt> opened_library()
 }
 
 /// The product on memory of its own, to which each algorithm adds a way. What a step reads long after it was written,
-/// weights and the sources of their gradients, comes from memory: each product of a way has its own, up to twice the L2.
+/// weights and the sources of their gradients, comes from memory: each product of a way has its own, up to twice the
+/// L2.
 void add_product(Trial& trial, const Product& of, bool fused, int algorithms)
 {
     constexpr std::size_t most = 16;
@@ -183,22 +184,6 @@ Choice Products::by_products(const AttentionPass& pass, bool rounded)
             .workspace = made->workspace(),
             .implementation = "cublaslt: products",
             .by_products = true};
-}
-
-std::function<void()> Products::bound(const Attention& operation, const Memory& memory) const
-{
-    if (!operation.by_products) return {};
-    return [this, operation, memory, by = attention_[static_cast<std::size_t>(operation.plan)]] {
-        by->enqueue(operation, memory, stream_.get());
-    };
-}
-
-std::function<void()> Products::bound(const AttentionGradient& operation, const Memory& memory) const
-{
-    if (!operation.by_products) return {};
-    return [this, operation, memory, by = attention_[static_cast<std::size_t>(operation.plan)]] {
-        by->enqueue(operation, memory, stream_.get());
-    };
 }
 
 }  // namespace roof::cudnn

@@ -30,8 +30,15 @@ class Products {
     /// Returns a function that enqueues the operation in the stream.
     std::function<void()> bound(const Multiply& operation, const Memory& memory) const;
     /// An empty one for an operation that is not by products.
-    std::function<void()> bound(const Attention& operation, const Memory& memory) const;
-    std::function<void()> bound(const AttentionGradient& operation, const Memory& memory) const;
+    template <class Operation>
+    requires requires(const Operation& attention) { attention.by_products; }
+    std::function<void()> bound(const Operation& operation, const Memory& memory) const
+    {
+        if (!operation.by_products) return {};
+        return [this, operation, memory, by = attention_[static_cast<std::size_t>(operation.plan)]] {
+            by->enqueue(operation, memory, stream_.get());
+        };
+    }
 
   private:
     struct Chosen {

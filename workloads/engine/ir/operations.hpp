@@ -42,7 +42,8 @@ struct Convolve {
 
 /// source [n][inputs], weights [outputs][inputs], result [n][outputs]; inputs and outputs per pass as in Convolve. The
 /// pass of the weights writes the gradient of a bias, if there is one. ReLU: forward only. With `before_gelu`, forward
-/// the sums are written there, and their GELU by tanh is the result; of the data, the gradient is times its slope there.
+/// the sums are written there, and their GELU by tanh is the result; of the data, the gradient is times its slope
+/// there.
 struct Multiply {
     Pass pass = Pass::forward;
     Tensor source{}, weights{}, result{}, bias{}, before_gelu{}, workspace{};
