@@ -76,13 +76,13 @@ std::vector<Change> match(const Sides& a, const Sides& b, const std::string& uni
 Sides steps_of(const Study& study, bool with_threads, Judged judged, Words* without_roofs = nullptr)
 {
     Sides steps;
-    const std::map<std::string, double> between = between_times(study);
+    std::map<std::string, double> between;
+    if (judged == Judged::by_time) between = between_times(study);
     for (const Measurement& row : study.results.rows) {
         if (row.role != Role::step || row.status != Status::ok) continue;
         const Words words = words_of(row, with_threads);
         std::optional<Side> side = judged == Judged::by_time ? step_side(row) : times_the_least(study, row);
-        if (const auto known = between.find(row.id()); judged == Judged::by_time && known != between.end())
-            side->between = known->second;
+        if (const auto known = between.find(row.id()); known != between.end()) side->between = known->second;
         if (side)
             steps.emplace_back(words, *side);
         else if (without_roofs)
