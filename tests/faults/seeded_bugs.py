@@ -223,6 +223,11 @@ class Change(ast.NodeTransformer):
             return ast.copy_location(ast.Pass(), node)
         return node
 
+    def visit_Assign(self, node):
+        """Limits in capitals that are numbers are a choice, as constexpr ones are: no bug is planted there."""
+        chosen = all(isinstance(part, (ast.Constant, ast.BinOp, ast.operator)) for part in ast.walk(node.value))
+        return node if chosen and all(isinstance(one, ast.Name) and one.id.isupper() for one in node.targets) else self.generic_visit(node)
+
     def visit_AnnAssign(self, node):
         if node.value is not None:
             node.value = self.visit(node.value)
