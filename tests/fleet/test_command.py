@@ -103,6 +103,15 @@ class Commands(unittest.TestCase):
         for text in ("for node in n1 n2; do", "results=/shared/f", "%3"):
             self.assertIn(text, done.stdout)
 
+    def test_where_memory_is_short_it_ends_with_a_sentence(self):
+        python = self.place / "python"
+        for kilobytes in (100000, 150000):
+            python.write_text(f'#!/bin/sh\nulimit -v {kilobytes}\nexec python3 "$@"\n')
+            python.chmod(0o755)
+            done = roof("fleet", self.place, env={**os.environ, "ROOF_PYTHON": str(python)}, timeout=60)
+            self.assertIn(done.returncode, (1, 2), done.stderr)
+            self.assertRegex(done.stderr, r"(\A|\n)roof: [^\n]+\n\Z")
+
     def test_history_names_the_node_that_drifted_and_bounds_alone_tell_nothing(self):
         fleet = make_fleet(12, 2, daily=0.003, days=WEEKS)
         write(fleet, self.place / "fleet")

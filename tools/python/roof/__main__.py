@@ -51,6 +51,7 @@ def run(command: str, arguments: list) -> int:
 
 def main() -> int:
     codecs.register_error("in_ascii", in_ascii)
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy's threads wait for ever where memory is short
     if fcntl.fcntl(2, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:  # closed, and opened by the program so that no file gets its number
         sys.stderr = open(os.devnull, "w", encoding="utf-8")
     sys.stderr.reconfigure(encoding=encoding(), errors="in_ascii")  # type: ignore[union-attr]
