@@ -373,16 +373,17 @@ def main():
     options = parser.parse_args()
     bugs = Bugs(options)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    numbers = [int(one) for one in options.only.split(",") if one] or range(len(bugs.cpp) + len(bugs.python))
     try:
-        bugs.prepare()
-        return try_all(bugs, options)
+        if min(numbers) < len(bugs.cpp):
+            bugs.prepare()
+        return try_all(bugs, numbers, options.seed)
     finally:
         bugs.put_back()
 
 
-def try_all(bugs, options):
+def try_all(bugs, numbers, seed):
     whole = set()
-    numbers = [int(one) for one in options.only.split(",") if one] or range(len(bugs.cpp) + len(bugs.python))
     missed = 0
     for number in numbers:
         what, found = bugs.notices(number)
@@ -393,7 +394,7 @@ def try_all(bugs, options):
                 if failed:
                     raise SystemExit(f"{found} fails without a bug: {said}")
         print(f"{number:2} {found or 'NOT NOTICED'}: {what}", flush=True)
-    print(f"{len(numbers) - missed} of {len(numbers)} planted bugs were noticed, seed {options.seed}")
+    print(f"{len(numbers) - missed} of {len(numbers)} planted bugs were noticed, seed {seed}")
     return 1 if len(numbers) - missed < bugs.of.least * len(numbers) else 0
 
 
