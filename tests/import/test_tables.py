@@ -4,6 +4,8 @@ import unittest
 
 from importing import imported, refusal, replaced, text_of
 
+from roof.importing.key_averages import ruler
+
 COLUMNS = ("Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "Self CUDA", "Self CUDA %", "CUDA total", "CUDA time avg",
            "# of Calls", "Total GFLOPs")
 #: Five products in 90 ms on the device; the kernel's time is the operator's once more. 100 ms in all.
@@ -60,21 +62,72 @@ class KeyAverages(unittest.TestCase):
         self.check(("\n".join(line.rstrip() for line in printed().splitlines()) + "\n").encode("utf-16"))
 
     def test_a_file_of_dashes_is_soon_refused(self):
-        text = printed() + "".join(f"{number}---  ---\n" for number in range(100000))
-        self.assertIn("more than 500 different texts precede its lines of dashes", refusal(text))
+        for more, sentence in ((499, ""), (500, "x: more than 500 different texts precede its lines of dashes")):
+            self.assertEqual(sentence, refusal(printed() + "".join(f"{number}---  ---\n" for number in range(more))))
 
     def test_two_tables_are_two_rows(self):
-        self.assertEqual([row.point["model"] for row in self.check(printed() + "epoch 2\n" + printed()).rows], ["x", "x 2"])
+        for text in (printed() + "epoch 2\n" + printed(), before("# ", printed()) + printed(),
+                     printed() + "# of Calls\n" + printed()):
+            self.assertEqual([row.point["model"] for row in self.check(text).rows], ["x", "x 2"])
 
-    def test_a_time_below_zero_is_left_out_and_a_wrong_one_is_named_with_its_line(self):
+    def test_two_groups_of_three_dashes_are_a_ruler(self):
+        for line, mark in (("---  ---", ""), ("# ---  ---- \n", "# "), ("- ---  ---", "- "), ("7 ---  ---", "7 "),
+                           ("12:30.5 ---  ---", "0000000 "), ("---", None), ("---  --", None), ("---  --  ---", None),
+                           ("-- --", None), ("--- --- x", None), ("", None)):
+            self.assertEqual(mark, ruler(line), line)
+
+    def whole(self, content):
+        file = imported(content)
+        row, = file.rows
+        layers = [(layer.name, layer.kind, layer.phase, layer.times, layer.flops) for layer in row.layers]
+        return (row.device, row.times, row.flops, layers), file.missing, file.remarks[:-1]
+
+    def test_everything_in_a_table_of_a_processor(self):
+        columns = ("Name", "Self CPU", "CPU total", "# of Calls", "Input Shapes", "Total {}FLOPs")
+        grad = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
+        lines = [("ProfilerStep*", "1.000ms", "90.000ms", "2", "[]", "--"), ("ProfilerStep*", "0.000us", "0.000us", "many", "[]", "--"),
+                 ("aten::mm", "30.000ms", "30.000ms", "2", "[[2, 3], [3, 4]]", "6.000"),
+                 (grad, "0.000us", "0.000us", "2", "[]", "--"), ("MmBackward0", "2.000s", "2.000s", "2", "[]", "0"),
+                 ("Optimizer.step#SGD.step", "-1.000us", "5.000ms", "2", "[]", "--")]
+        for power, prefix in enumerate(("", "K", "M", "G", "T", "P")):
+            text = printed([one.format(prefix) for one in columns], lines, "Self CPU time total: 100.000ms\n")
+            layers = [("aten::mm [[2, 3], [3, 4]]", "aten::mm", "forward", [0.015], 3.0 * 1000**power),
+                      (f"{grad} []", grad, "backward", [0.0], None),
+                      ("MmBackward0 []", "MmBackward0", "backward", [1.0], 0.0),
+                      ("Optimizer.step#SGD.step []", "Optimizer.step#SGD.step", "update", [], None)]
+            self.assertEqual((("cpu", [0.05], 3.0 * 1000**power, layers), ["bytes: the table has none"],
+                              ["line 9: the time of Optimizer.step#SGD.step is below 0 and was left out"]), self.whole(text))
+            self.assertEqual("FLOPs are PyTorch's, which has none for the gradients of convolutions; an operator's "
+                             "time is its own", imported(text).remarks[-1])
+        for to, lines, reason in ((6, lines[:1], "no printed row has any; print all with row_limit=-1"),
+                                  (5, [], "profile with with_flops=True")):
+            text = printed([one.format("") for one in columns[:to]], lines, "Self CPU time total: 100.000ms\n")
+            self.assertEqual((("cpu", [0.05 if lines else 0.1], None, []),
+                              [f"FLOPs: {reason}", "bytes: the table has none"], []), self.whole(text))
+
+    def test_everything_in_a_table_of_a_gpu(self):
+        conv = ("aten::conv2d", "1.00%", "100.000us", "9.00%", "900.000us", "180.000us", "0.000us", "0.00%", "90.000ms",
+                "18.000ms", "5", "7.000")
+        layers = [(f"aten::{name}", f"aten::{name}", "forward", [time], flops)
+                  for name, time, flops in (("conv2d", 0.0, 7e9), ("addmm", 0.09, 5e12), ("relu", 0.01, None))]
+        self.assertEqual((("gpu:0", [0.1], 5.007e12, layers), ["bytes: the table has none"], []),
+                         self.whole(printed(lines=[conv, *LINES])))
+
+    def test_tables_that_are_wrong_are_refused_with_their_line(self):
+        text, mark = printed(), printed().partition("\n")[0]
+        cases = [(text[:3 * len(mark) + 3], "3: the table is cut off"), (text[:text.rindex(mark)], "8: the table is cut off"),
+                 (text.splitlines()[1] + "\n\n" + text, "1: the table has no line of dashes below its heading")]
+        for empty in (["Name"], ["Self CPU"], ["# of Calls"], COLUMNS[:-2]):
+            row = [cell if column not in empty else "" for column, cell in zip(COLUMNS, LINES[0])]
+            cases.append((printed(lines=[*LINES, row]), f"9: its cell '{empty[0]}' is empty"))
+        for total in ("", "Self CUDA time total: 0.000us\n", "Self CUDA time total: -1.000us\n"):
+            cases.append((printed(totals=f"\nSelf CPU time total: 1s\n{total}"),
+                          "9: the table does not end in 'Self CUDA time total: …'"))
+        for content, sentence in cases:
+            self.assertEqual(f"x: line {sentence}", refusal(content))
+
+    def test_a_time_below_zero_of_the_host_is_none_of_a_device(self):
         self.check(printed().replace(" 500.000us", "-415.000us"))
-        columns = [column for column in COLUMNS if "CUDA" not in column]
-        lines = [[cell for column, cell in zip(COLUMNS, line) if "CUDA" not in column] for line in LINES if line[2] != "0.000us"]
-        text = printed(columns, lines, "Self CPU time total: 10.000ms\n").replace(" 500.000us", "-415.000us")
-        file = imported(text)
-        self.assertEqual((file.rows[0].device, file.rows[0].times, file.rows[0].layers[0].times), ("cpu", [0.01], []))
-        self.assertIn("line 4: the time of aten::addmm is below 0 and was left out", file.remarks)
-        self.assertIn("line 4: '-415.00xs' is not a time", refusal(text.replace("-415.000us", "-415.00xs")))
 
     def test_frames_of_a_stack_are_no_rows(self):
         columns = (*COLUMNS, "Source Location")

@@ -28,7 +28,7 @@ def ruler(line: str) -> Optional[str]:
     """What precedes two or more groups of dashes that end the line; None for another line."""
     line = line.rstrip()
     rest = line[len(line.rstrip("- ")):]
-    groups = rest[max(0, rest.find("---")):].split()
+    groups = rest[rest.find("---"):].split()
     is_ruler = len(groups) > 1 and min(map(len, groups)) > 2
     return without_times(line[:len(line) - len(rest)] + rest[:rest.find("---")]) if is_ruler else None
 
@@ -65,9 +65,10 @@ class Table:
                 if not row.get(column):
                     raise InputError(f"{name}: line {number}: its cell '{column}' is empty")
         totals = {match[1]: (number, match[2]) for number, line in lines[end:] if (match := TOTAL.match(line.strip()))}
-        self.total = self.seconds(*totals[device]) if device in totals else None
-        if not self.total:
+        total = self.seconds(*totals[device]) if device in totals else None
+        if not total:
             raise InputError(f"{name}: line {lines[end][0]}: the table does not end in 'Self {device} time total: …'")
+        self.total = total
 
     def seconds(self, number: int, text: str) -> Optional[float]:
         """None for a time below 0, which old versions print where a clock ran backwards."""
@@ -97,8 +98,9 @@ def tables_in(source: Source) -> List[Table]:
 def row_of(table: Table, name: str, imported: Imported) -> Row:
     steps = max([1.0] + [float(row[table.calls]) for _, row in table.rows
                          if row["Name"].startswith("ProfilerStep") and re.fullmatch("[0-9]{1,15}", row[table.calls])])
-    column = next((match for heading in table.heading if (match := FLOPS.fullmatch(heading))), None)
-    row = Row("gpu:0" if table.on else "cpu", {"model": name}, times=[(table.total or 0.0) / steps], known="analytic")
+    column, prefix = next(((match[0], match[1]) for heading in table.heading if (match := FLOPS.fullmatch(heading))),
+                          ("", ""))
+    row = Row("gpu:0" if table.on else "cpu", {"model": name}, times=[table.total / steps], known="analytic")
     kernels: List[Layer] = []  # their times are also those of the operators that launched them
     for number, cells in table.rows:
         operator, shapes = cells["Name"], f" {cells['Input Shapes']}" if "Input Shapes" in cells else ""
@@ -107,8 +109,8 @@ def row_of(table: Table, name: str, imported: Imported) -> Row:
         time = table.seconds(number, cells[table.on or table.own])
         if time is None:
             imported.remarks.append(f"line {number}: the time of {shown(operator)} is below 0 and was left out")
-        count = re.fullmatch(r"[0-9]{1,30}(?:\.[0-9]+)?", cells[column[0]]) if column else None
-        flops = float(count[0]) * 1000.0 ** " KMGTP".index(column[1] or " ") / steps if column and count else None
+        count = re.fullmatch(r"[0-9]{1,30}(?:\.[0-9]+)?", cells.get(column, ""))
+        flops = float(count[0]) * 1000.0 ** ("", *"KMGTP").index(prefix) / steps if count else None
         # Up to PyTorch 1.5 the time on a device is not the operator's own.
         times = [] if time is None or table.on.endswith(" total") else [time / steps]
         if not table.on or time or flops is not None:  # the others did not run on the device
