@@ -1,8 +1,14 @@
-"""Texts that are of no format here are named, with the command that writes one."""
+"""Texts that are of no format here are named, with the command that writes one; names, and how much is read."""
 
+import tempfile
 import unittest
+from pathlib import Path
+from unittest import mock
 
-from importing import refusal
+from importing import DATA, refusal
+
+from roof.errors import InputError
+from roof.importing.files import Source, import_file
 
 
 class OtherTexts(unittest.TestCase):
@@ -22,6 +28,32 @@ class OtherTexts(unittest.TestCase):
             for part in parts:
                 self.assertIn(part, refusal(text))
             self.assertEqual(refusal(text).count("\n"), 0)
+
+    def test_a_row_is_named_after_its_file(self):
+        content = (DATA / "perf.json").read_bytes()
+        with tempfile.TemporaryDirectory() as folder:
+            for name, row in (("a.json.gz", "a"), ("b.gz", "b"), ("c.d.txt", "c.d"), ("e", "e")):
+                place = Path(folder) / name
+                place.write_bytes(content)
+                for given, expected in (("", row), ("mine", "mine")):
+                    self.assertEqual(expected, import_file(place, given).rows[0].point["model"])
+
+    def test_a_text_is_held_up_to_its_limit(self):
+        text = "7,,cycles,500000,100.00,,\n"
+        for most, sentence in ((26, ""), (25, "x: it holds more than 25 characters")):
+            with mock.patch.multiple("roof.importing.files", LARGEST_TEXT=most, PIECE=10):
+                self.assertEqual(sentence, refusal(text))
+
+    def test_a_csv_has_the_lines_of_its_file(self):
+        source = Source(DATA / "perf.json", "x")
+        for text, begin, expected in (("a;b\n'1;\"2\n3\"\n4\n", (), [(1, ["a", "b"]), (3, ["'1", "2\n3"]), (4, ["4"])]),
+                                      ("a\nb\nc\n", (2,), [(2, ["b"]), (3, ["c"])])):
+            self.assertEqual([(f"{source.name}:{line}", cells) for line, cells in expected],
+                             list(source.table(text, ";", *begin)))
+        for text, begin, sentence in (("a\nb", 0, "2: the line is cut off"), ("a\nb", 2, "2: the line is cut off"),
+                                      ("a\nb\n" + "c" * 131073, 2, "3: this is no CSV: field larger than")):
+            with self.assertRaisesRegex(InputError, f"^{source.name}:{sentence}"):
+                list(source.table(text, ";", begin))
 
 
 if __name__ == "__main__":

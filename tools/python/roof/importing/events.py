@@ -5,13 +5,12 @@ import re
 from typing import Any, Iterator, List
 
 from roof.errors import InputError
-from roof.importing.files import Source
+from roof.importing.files import PIECE, Source
 from roof.texts import printable
 
 BLANKS = re.compile(r"[ \t\r\n]*")
-BETWEEN = re.compile(r"\}\s*,\s*\{\s*\"")  #: two events, or others
+BETWEEN = re.compile(r"\}(?=\s*,\s*\{\s*\")")  #: two events, or others
 LAST = 64 << 10  #: characters at the end of a piece, in which two events meet
-PIECE = 4 << 20  #: characters that are read at once
 LONGEST = 16 << 20  #: an event
 #: A text with quotes that PyTorch did not escape, up to the key that it writes next.
 QUOTED = re.compile(r'("(?:name|CallFrom)": ")(.*?)(",\s*"(?:pid|ts|args|Python [a-z]+ id)":)', re.DOTALL)
@@ -23,7 +22,8 @@ class Document:
     def __init__(self, source: Source) -> None:
         self.source, self.others = source, {}  # type: ignore[var-annotated]
         self.decoder = json.JSONDecoder(parse_float=str, parse_constant=str, strict=False)
-        self.text, self.at, self.before, self.ended, self.mended = "", 0, 0, False, 0
+        self.at = self.before = self.mended = 0
+        self.text, self.ended = "", False
         self.is_new = True  #: the piece, of which nothing was decoded at once
 
     def fail(self, what: str, at: int) -> InputError:
@@ -31,7 +31,7 @@ class Document:
         last = printable(self.text[max(0, at - 20):at])
         return InputError(f"{self.source.name}: byte {byte}: {what}; last read: '{last}'")
 
-    def more(self, length: int = PIECE) -> bool:
+    def more(self, length: int) -> bool:
         """Drops what was read, and reads on. False at the end of the file."""
         self.before += len(self.text[:self.at].encode())
         piece = self.source.read(self.stream, length)
@@ -42,12 +42,12 @@ class Document:
         """The next character that is no blank; empty at the end."""
         while True:
             self.at = BLANKS.match(self.text, self.at).end()  # type: ignore[union-attr]
-            if self.at < len(self.text) or not self.more():
+            if self.at < len(self.text) or not self.more(PIECE):
                 return self.text[self.at:self.at + 1]
 
     def take(self, expected: str) -> str:
         letter = self.next()
-        if not letter or letter not in expected:
+        if letter not in tuple(expected):
             raise self.fail(f"expected {' or '.join(expected)}" if letter else "the file ends early", self.at)
         self.at += 1
         return letter
@@ -55,31 +55,25 @@ class Document:
     def value(self) -> Any:
         if not self.next():
             raise self.fail("the file ends early", self.at)
-        length = PIECE
         while True:
             try:
                 value, end = self.decoder.raw_decode(self.text, self.at)
                 if end < len(self.text) or self.ended:  # a number could go on
                     self.at = end
                     return value
-                if not self.more(length):
-                    continue
             except json.JSONDecodeError as error:
-                mended = self.mend(error.pos)
+                mended = self.mend()
                 if mended is not None:
                     return mended
-                if self.ended or len(self.text) - self.at > LONGEST and error.pos < len(self.text) - LONGEST // 2:
+                if self.ended or len(self.text) - error.pos > LONGEST:
                     raise self.fail("it is no JSON from here on", error.pos) from None
-                self.more(length)
             except ValueError:  # an integer of thousands of digits
                 raise self.fail("a number is too long", self.at) from None
-            length = min(2 * length, LONGEST)
+            self.more(max(PIECE, len(self.text) - self.at))  # twice as much each time
 
-    def mend(self, wrong: int) -> Any:
+    def mend(self) -> Any:
         """An event with quotes in its texts; None if that is not what is wrong with it."""
         end = self.text.find("\n  }", self.at)
-        if not self.at < wrong < end:
-            return None
         event = QUOTED.sub(lambda found: found[1] + json.dumps(found[2])[1:-1] + found[3], self.text[self.at:end + 4])
         try:
             value = self.decoder.decode(event)
@@ -101,12 +95,13 @@ class Document:
     def many(self) -> List[Any]:
         """The events of this piece but the last, at once; none where they are not what they seem."""
         self.is_new = False
-        ends = [end.start() for end in BETWEEN.finditer(self.text, max(self.at, len(self.text) - LAST))]
+        between = BETWEEN.finditer(self.text, max(self.at, len(self.text) - LAST))
+        end = max((one.end() for one in between), default=self.at)
         try:
-            found = self.decoder.decode(f"[{self.text[self.at:ends[-1] + 1]}]") if ends else []
+            found = self.decoder.decode(f"[{self.text[self.at:end]}]")
         except (ValueError, RecursionError):
             return []
-        self.at = ends[-1] + 1 if ends else self.at
+        self.at = end
         return found  # type: ignore[no-any-return]
 
     def list_of_events(self) -> Iterator[Any]:

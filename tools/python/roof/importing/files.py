@@ -18,7 +18,8 @@ from roof.importing import Imported
 READERS = ("nsight_systems", "perf_stat", "nsight_compute", "likwid", "ert_roofline", "kineto", "key_averages")
 
 HEAD = 64 << 10
-LARGEST_TEXT = 1 << 28  #: of files that are read at once
+LARGEST_TEXT = 1 << 28  #: of files that are held as a whole
+PIECE = 4 << 20  #: characters that are read at once
 DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
 SQLITE = "SQLite format 3\0"
 
@@ -64,15 +65,13 @@ class Source:
                 self.raw = file.read(HEAD)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}") from None
-        self.head = self.raw.decode("latin-1")
-        if not self.head.startswith(SQLITE):
-            with self.stream() as stream:
-                self.head = self.read(stream, HEAD)
+        with self.stream() as stream:
+            self.head = self.read(stream, HEAD)
 
     def stream(self) -> TextIO:
         """The text, not compressed, without a byte-order mark, for `read`. What its encoding lacks becomes U+FFFD."""
         file: Any = gzip.open(self.path) if self.raw.startswith(b"\x1f\x8b") else open(self.path, "rb")
-        first = self.read(file, 4)
+        first = self.read(file, HEAD)
         file.seek(0)
         return io.TextIOWrapper(file, json.detect_encoding(first), "replace", newline="")
 
@@ -89,7 +88,7 @@ class Source:
         """The whole text, up to 2**28 characters."""
         pieces: List[str] = []
         with self.stream() as stream:
-            while piece := self.read(stream, 16 << 20):
+            while piece := self.read(stream, PIECE):
                 pieces.append(piece)
                 if sum(map(len, pieces)) > LARGEST_TEXT:
                     raise InputError(f"{self.name}: it holds more than {LARGEST_TEXT} characters")
@@ -112,7 +111,7 @@ class Source:
 def import_file(path: Path, row: str = "") -> Imported:
     """The format is recognised by content. The row is named after the file unless `row` is given. Raises InputError for
     a file of another format, and for one that is wrong or cut off."""
-    source = Source(path, row or Path(path.name[:-3] if path.name.endswith(".gz") else path.name).stem)
+    source = Source(path, row or Path(path.name.removesuffix(".gz")).stem)
     name, head = source.name, source.head
     if not head:
         raise InputError(f"{name}: it is empty")
