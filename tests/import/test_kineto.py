@@ -2,13 +2,12 @@
 
 import gzip
 import json
-import os
 import re
 import statistics
 import unittest
 
 from roof.errors import InputError
-from roof.importing import Call, Copy, Counter, Kernel, Memory, Range
+from roof.importing import Call, Copy, Kernel, Memory, Range
 from roof.importing.files import import_file
 from roof.importing.timeline import PHASES, kind_in
 from traces import DATA, PRODUCT, event, kernel, launch, of_bytes, of_events, operator, steps
@@ -205,35 +204,10 @@ class Devices(unittest.TestCase):
         self.assertEqual({"gpu:0": "NVIDIA A100-SXM4-40GB"}, found.models)
         self.assertEqual(12, row.flops)
 
-    def test_times_that_are_none_are_left_out_with_a_word(self):
-        for wrong in ({"dur": -1}, {"dur": "long"}, {"ts": "soon"}, {"ts": None}):
-            bad = {**kernel(1690000000000050, 5, 7, "bad"), **wrong}
-            found = of_events(steps() + [bad])
-            self.assertEqual(3, len(found.rows[0].of(Kernel)))
-            self.assertIn("left out: 1 event whose time or duration is none, first event 13, 'bad'", found.remarks)
-
     def test_a_kernel_whose_times_were_not_collected_has_none(self):
         row, = of_events(steps() + [kernel(0, 0, 7)]).rows
         self.assertEqual([0.0009] * 3, [round(one, 9) for one in row.times])
         self.assertEqual(1, sum(one.start is None for one in row.of(Kernel)))
-
-    @unittest.skipUnless("ROOF_PROGRAM" in os.environ, "the program tells what counters mean")
-    def test_counters_of_cupti_are_kept_by_kernel(self):
-        metric = "smsp__sass_thread_inst_executed_op_f{}_pred_on.sum"
-        ranges = [event("cuda_profiler_range", name, 1, 2, pid=0, tid=0,
-                        **{metric.format(operation): count for operation, count in zip(("fma", "add", "mul"), counts)}) for name,
-                  counts in (("gemm", (9_119_334_400, 24_780_800, 0)), ("add", (0, 100, 0)))]
-        found = of_events(ranges)
-        row, = found.rows
-        self.assertEqual([(0, "gemm"), (0, "gemm"), (0, "gemm"), (1, "add"), (1, "add"), (1, "add")],
-                         [(one.launch, one.name) for one in row.of(Counter)])
-        self.assertEqual(("gpu:0", 2 * 9_119_334_400 + 24_780_800 + 100, "counter", "fp32"),
-                         (row.device, row.flops, row.known, row.point["precision"]))
-        self.assertIn("FLOPs of tensor cores", " ".join(found.missing))
-        self.assertIn("bytes: CUPTI counted none", found.missing)
-        marked = of_events(steps() + ranges)
-        self.assertEqual(PRODUCT, marked.rows[0].flops)
-        self.assertIn("18263449700 FLOPs were counted on gpu:0 in the whole recording, not by steps", marked.remarks)
 
     def test_only_work_that_ran_on_the_device_counts(self):
         captured = [operator("aten::mm", 1690000000000500, 20, [[64, 128], [128, 256]]), launch(1690000000000505, 800)]
@@ -276,17 +250,6 @@ class Processors(unittest.TestCase):
         row, = of_file("kineto_cpu_2.13.json").rows
         self.assertEqual(("cpu", 48, [792.972e-6]), (row.device, row.flops, row.times))
         self.assertEqual([("linear 0", [160.59e-6])], [(one.name, one.times) for one in row.layers])
-
-    def test_traces_of_2021_call_operators_and_ranges_operator(self):
-        trace = document()
-        for one in trace["traceEvents"]:
-            one["cat"] = "Operator" if one.get("cat") in ("cpu_op", "user_annotation") else one.get("cat")
-        trace["traceEvents"] += [event("mtia_ccp_events", "k", 1, 1)] * 3
-        now, = of_file(MODULES).rows
-        found = of_bytes(json.dumps(trace).encode())
-        then, = found.rows
-        self.assertEqual((now.times, now.flops, len(now.layers), now.phases), (then.times, then.flops, len(then.layers), then.phases))
-        self.assertEqual(1, found.remarks.count("not read, of 'mtia_ccp_events': 3 events"))
 
     def test_without_modules_a_layer_is_an_operator_and_without_shapes_the_flops_are_missing(self):
         trace = document()

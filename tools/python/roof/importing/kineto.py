@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from roof.errors import InputError
 from roof.importing import Call, Copy, Counter, Imported, Kernel, Memory, Range, Row, counted
 from roof.importing.events import Document
-from roof.importing.files import Source
+from roof.importing.files import HEAD, Source
 from roof.importing.operators import Operators, Span, processor_row, set_work
 from roof.importing.timeline import MISSING, Process, gpu, kind_in, memory_in, number, rows_of, timed
 from roof.importing.traced import Traced, has_formula, work_of
@@ -35,7 +35,7 @@ def reads(head: str) -> bool:
     text = head.lstrip()
     if text.startswith("["):
         return '"ph"' in text
-    return text.startswith("{") and ('"traceEvents"' in text or len(head) >= 1 << 16 and '"schemaVersion"' in text)
+    return text.startswith("{") and ('"traceEvents"' in text or len(head) >= HEAD and '"schemaVersion"' in text)
 
 
 def nanoseconds(value: Any) -> Optional[int]:
@@ -130,7 +130,7 @@ class Trace:
                                                         duration))
             span = Span(start, start + duration, kind, name)
         elif kind == "call":
-            self.vendor = category.partition("_")[0] if "_" in category else self.vendor
+            self.vendor = category.partition("_")[0]
             call = Call(None if type(thread) is str else thread, number(args.get("correlation")), None, None,
                         "driver" if category.endswith("driver") else "runtime", name, start, duration)
             self.processes[process].calls.append(call)
@@ -166,14 +166,14 @@ class Trace:
             return
         before, arrow, after = name.partition("->")
         kind = "memset" if kind == "fill" else next((kind for part, kind in DIRECTIONS.items() if part in name), "D2D")
-        ends = (memory_in(before), memory_in(after)) if arrow and kind != "memset" else (None, None)
+        ends = (memory_in(before), memory_in(after)) if arrow else (None, None)
         self.device.append(Copy(*where, kind, *ends, number(args.get("bytes")), begin, duration))
 
     def assign(self) -> None:
         """Gives each record of a device to a process: that of the call with its correlation. Of several, that to which
         most records of the device can belong, and of equals one that has no device yet."""
-        hosts = {key: {call.correlation: call.start for call in one.calls} for key, one in self.processes.items()
-                 if one.calls}
+        hosts = {key: {call.correlation: call.start for call in one.calls if call.correlation is not None}
+                 for key, one in self.processes.items() if one.calls}
         votes: Dict[str, Tally] = defaultdict(Tally)
         for record in self.device:
             tally, correlation = votes[record.device], getattr(record, "correlation", None)
@@ -184,10 +184,9 @@ class Trace:
         for device, tally in sorted(votes.items()):
             owner[device] = max(tally, key=lambda key: (tally[key], -taken[key]),
                                 default=next(iter(self.processes), None))
-            taken[owner[device]] += 1
+            taken.update([owner[device]])
         for record in self.device:
-            having = [key for key, begun in hosts.items()
-                      if len(hosts) > 1 and getattr(record, "correlation", None) in begun]
+            having = [key for key, begun in hosts.items() if getattr(record, "correlation", None) in begun]
             self.processes[having[0] if len(having) == 1 else owner[record.device]].device.append(record)
 
     def operators(self, key: Any) -> Operators:
@@ -228,21 +227,21 @@ def add_devices(source: Source, trace: Trace, document: Document, found: Importe
             found.models[gpu(one.get("id"))] = str(one.get("name", ""))
     trace.assign()
     processes = dict(trace.processes)
-    by_process = {key: trace.operators(key) for key, process in processes.items() if process.device or process.calls}
-    with_device = {key: processes[key] for key in by_process if processes[key].device}
+    by_process = {key: trace.operators(key) for key in processes}
     steps = {key: process.steps() for key, process in processes.items()}
     for key, operators in by_process.items():
         operators.name(steps[key])
-    rows = rows_of(source.row, with_device or processes)
+    rows = rows_of(source.row, processes)
+    shown = {key for key, _ in rows}
     for key, process in processes.items():
-        if process.calls and with_device and key not in with_device:
+        if process.calls and key not in shown:
             found.remarks.append(f"left out: {how_many(len(process.calls), 'call')} of process {key}, which started "
                                  "nothing on a device")
     for _, device in rows:
         found.models.setdefault(device, VENDORS.get(trace.vendor, ""))
     timed(found, rows.values())
     for (key, device), row in rows.items():
-        if key in by_process and by_process[key].has_shapes:
+        if by_process[key].has_shapes:
             set_work(row, by_process[key].split(steps[key])[0], by_process[key], found)
         if row.flops and MISSING in found.missing:
             found.missing.remove(MISSING)
