@@ -7,7 +7,7 @@ import statistics
 import unittest
 
 from roof.errors import InputError
-from roof.importing import Call, Copy, Kernel, Memory, Range
+from roof.importing import Call, Copy, Kernel, Range
 from roof.importing.files import import_file
 from roof.importing.timeline import PHASES, kind_in
 from traces import DATA, PRODUCT, event, kernel, launch, of_bytes, of_events, operator, steps
@@ -190,19 +190,6 @@ class Devices(unittest.TestCase):
             self.assertEqual(["mm 0"] * 3, [one.layer for one in row.of(Kernel)])
             self.assertEqual("Intel(R) Data Center GPU Max 1550", found.models["gpu:0"])
         self.assertEqual("Intel GPU", of_events([{**one, "cat": one["cat"].replace("cuda", "xpu")} for one in steps()]).models["gpu:0"])
-
-    def test_what_a_file_says_of_a_kernel_a_copy_and_memory_keeps_its_digits(self):
-        found = of_file("kineto.json")
-        row, = found.rows
-        one, = row.of(Kernel)
-        self.assertEqual((10_125, 20_500, "64x2x1", "128x1x1", 122, 24576, 11),
-                         (one.start, one.duration, one.grid, one.block, one.registers, one.shared_bytes, one.correlation))
-        first, second = row.of(Copy)
-        self.assertEqual(("H2D", "pinned", "device", 16384), (first.kind, first.source, first.destination, first.bytes))
-        self.assertEqual("memset", second.kind)
-        self.assertEqual([("allocate", 4096, 1500), ("free", 4096, 40000)], [(m.action, m.bytes, m.start) for m in row.of(Memory)])
-        self.assertEqual({"gpu:0": "NVIDIA A100-SXM4-40GB"}, found.models)
-        self.assertEqual(12, row.flops)
 
     def test_a_kernel_whose_times_were_not_collected_has_none(self):
         row, = of_events(steps() + [kernel(0, 0, 7)]).rows
