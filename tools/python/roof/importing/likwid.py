@@ -15,7 +15,7 @@ from roof.texts import si
 
 Values = List[Optional[float]]  #: by hardware thread in SI units; None where LIKWID has none
 #: The values of each metric, the unit, and what stands behind it.
-Table = Dict[str, Tuple[Values, str, str]]
+Table = Dict[str, Tuple[Values, str, Optional[str]]]
 HEADER = re.compile(r'^"?TABLE"?([,;\t]).*Group [0-9]+ ', re.MULTILINE)
 FOR_PEOPLE = re.compile(r"^\| +(?:Metric|Event) +\| ", re.MULTILINE)
 KIND = re.compile(r"Group ([0-9]+) (\w+)( \w+)?")
@@ -41,8 +41,7 @@ def metrics_in(lines: List[Tuple[str, List[str]]], threads: int) -> Table:
     found: Table = {}
     for where, cells in lines:
         match = METRIC.fullmatch(cells[0].strip()[:200])
-        unit = quantities.unit(match["unit"] if match["bare"] is None else match["bare"]) if match else None
-        if not match or unit is None:
+        if not match or (unit := quantities.unit(match["bare"] or match["unit"])) is None:
             continue
         if len(cells) < threads + 1:
             raise InputError(f"{where}: {len(cells) - 1} values, not {threads}")
@@ -52,7 +51,7 @@ def metrics_in(lines: List[Tuple[str, List[str]]], threads: int) -> Table:
             if value is None and text not in ABSENT:
                 raise InputError(f"{where}: {shown(cells[0])}: '{shown(text)}' is not a number")
             values.append(None if value is None else value * unit[0])
-        found[match["name"]] = values, unit[1], match["behind"] or ""
+        found[match["name"]] = values, unit[1], match["behind"]
     return found
 
 
@@ -63,16 +62,16 @@ def tables_in(source: Source) -> Dict[str, Dict[Tuple[int, str], List[Table]]]:
     if not first:
         raise InputError(f"{name}: these are likwid-perfctr's tables for people; `likwid-perfctr -o FILE.csv …` writes "
                          "a file that can be read")
-    rows = list(source.table(text, first[1]))
+    rows = [*source.table(text, first[1]), ("", [])]  # an empty row ends the last table
     found: Dict[str, Dict[Tuple[int, str], List[Table]]] = defaultdict(lambda: defaultdict(list))
     of_struct = ""
     for at, (where, cells) in enumerate(rows):
         if cells[:3] == ["STRUCT", "Info", "5"]:  # LIKWID 4.0 names the region in the next line: number, group, region
-            of_struct = [*(rows[at + 1][1] if at + 1 < len(rows) else []), "", "", ""][2]
-        places = ((place, match) for place, cell in enumerate(cells) if (match := KIND.fullmatch(cell)))
-        place, kind = next(places, (0, None))
-        if cells[:1] != ["TABLE"] or not kind:
+            of_struct = [*rows[at + 1][1], "", "", ""][2]
+        kinds = [(place, match) for place, cell in enumerate(cells) if (match := KIND.fullmatch(cell))]
+        if cells[:1] != ["TABLE"] or not kinds:
             continue
+        place, kind = kinds[0]
         region = ",".join(cells[1:place])[len("Region "):] or of_struct  # a comma in a region's name is not quoted
         group, count, *_ = [*cells[place + 1:], "", ""]
         if not re.fullmatch(r"[0-9]{1,6}", count):
@@ -94,9 +93,9 @@ def find(table: Table, unit: str, *names: str) -> Values:
                  and any(value is not None for value in table[name][0])), [])
 
 
-def flops_in(table: Table, group: str) -> Dict[str, Tuple[float, str]]:
+def flops_in(table: Table, group: str) -> Dict[str, Tuple[float, Optional[str]]]:
     """By precision ("": unknown), with what LIKWID assumed: rates over each thread's own time."""
-    found: Dict[str, Tuple[float, str]] = {}
+    found: Dict[str, Tuple[float, Optional[str]]] = {}
     times = find(table, "s", *RUNTIME)
     of_group = PRECISIONS.get(group.rpartition("_")[2])  # before 4.3 some groups call their FLOPs "MFLOP/s" alone
     names = {precision: [short + variant for variant in VARIANTS] + [""] * (precision == of_group)
@@ -104,7 +103,7 @@ def flops_in(table: Table, group: str) -> Dict[str, Tuple[float, str]]:
     for precision, known in {**names, "": ["FP rate"]}.items():
         rates = find(table, "FLOP/s", *known)
         flops = sum(rate * time for rate, time in zip(rates, times) if rate is not None and time is not None)
-        if rates and len(times) == len(rates) and flops >= 0:
+        if rates and times and flops >= 0:
             found[precision] = flops, next(of[2] for of in map(table.get, known) if of and of[0] is rates)
     return found
 
@@ -126,8 +125,8 @@ def work_of(tables: List[Table], group: str) -> CountedWork:
             work.missing += ["precision: LIKWID counts FLOPs of all precisions together"] * (not precision)
     for table in tables:  # of the two ways both are needed
         ways, whole = [volume(table, *names) for names in WAYS], volume(table, *MEMORY)
-        moved.append(sum(way or 0.0 for way in ways) if whole is None and None not in ways else whole)
-    work.moved = None if None in moved else sum(amount or 0.0 for amount in moved)
+        moved.append(sum(filter(None, ways), 0.0) if whole is None and None not in ways else whole)
+    work.moved = None if None in moved else sum(filter(None, moved), 0.0)
     for name, match in ((name, CHANNELS.fullmatch(name)) for name in tables[0]):
         if match and (amount := sum(volume(table, name) or 0.0 for table in tables)):
             work.missing.append(f"bytes at DRAM: {si(amount, 'B')} went over the channels {shown(match[1])}, which are "
