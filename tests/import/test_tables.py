@@ -191,6 +191,22 @@ class Ert(unittest.TestCase):
                                   ('{"empirical": {"gbytes": ' + "[" * 100000, "nested too deeply")):
             self.assertIn(sentence, refusal(content))
         self.assertEqual("", refusal(text + " " * ((1 << 20) - len(text))))
+        for pair in ('5', '["L1"]', '["L1", 1, 2]', '[1, 2.5]', '["L1", "2"]', '["L1", null]'):
+            content = '{"empirical": {"gbytes": {"data": []}, "gflops": {"data": [' + pair + "]}}}"
+            self.assertEqual(f"x: gflops: expected a pair of a name and a number, not {pair}", refusal(content))
+
+    def test_the_least_and_the_largest_rate(self):
+        for rate, accepted in ((0.5, True), (1e99, True), (1e100, False), (-1, False)):
+            content = f'{{"empirical": {{"gbytes": {{"data": [["L2", {rate}]]}}}}}}'
+            self.assertEqual("" if accepted else "x: gbytes: expected a rate above 0", refusal(content))
+            if accepted:
+                (row,) = imported(content).rows
+                self.assertEqual(({"path": "L2"}, [1.0]), (row.point, row.times))
+                self.assertEqual((rate * 1e9, rate * 1e9), (row.compulsory, row.no_reuse))
+
+    def test_one_word_of_the_tool_is_not_enough(self):
+        for word in ("empirical", "gbytes"):
+            self.assertIn("the format is unknown", refusal(f'{{"{word}": {{}}}}'))
 
 
 if __name__ == "__main__":
