@@ -5,6 +5,8 @@ import unittest
 
 from importing import imported, refusal, replaced, text_of
 
+from roof.importing.perf_stat import split
+
 ARITHMETIC = "fp_arith_inst_retired."
 #: 1000 + 4 x 2000 + 8 x 3,000,000 FLOPs in single precision; 1,500,000 lines of 64 bytes.
 COUNTS = (("duration_time", 250_000_000, "ns"), (ARITHMETIC + "scalar_single", 1000, ""), (ARITHMETIC + "128b_packed_single", 2000, ""),
@@ -40,9 +42,18 @@ class PerfStat(unittest.TestCase):
         for form in ("{}", "{}:u", "cpu/{}/u", "{}:ku", "cpu/{}/"):
             for text in (as_json(renamed(form)), as_values(renamed(form)), as_values(renamed(form), ";"), "\ufeff" + as_json(renamed(form))):
                 self.assertEqual(self.check(text).rows[0].point["precision"], "fp32")
+        self.assertEqual(([], []), (self.check(as_json(COUNTS)).missing, self.check(as_values(COUNTS)).remarks))
         real = imported(text_of("perf_user_6.1.json"))
         self.assertEqual(real.rows[0].times, [0.041112731])
         self.assertIn("not counted: instructions:u (<not supported>), cycles:u (<not supported>)", real.missing)
+
+    def test_an_event_has_a_unit_of_the_processor_a_name_and_a_mode(self):
+        for event, *parts in (
+                ("cycles", "", "CYCLES", ""), ("cycles:u", "", "CYCLES", "u"), ("cycles:uk", "", "CYCLES", ""),
+                ("cycles:kH", "", "CYCLES", "k"), ("cycles:z", "", "CYCLES:Z", ""), ("cpu/a=1,b/k", "", "A=1,B", "k"),
+                ("cpu_core/cycles/", "cpu_core", "CYCLES", ""), ("imc_0/reads/u", "imc_0", "READS", "u"),
+                ("cycles [x y]", "", "CYCLES", ""), ("L2 misses:u", "", "L2 MISSES:U", "")):
+            self.assertEqual(tuple(parts), split(event), event)
 
     def test_any_text_separates_values_and_lines_of_metrics_alone_are_passed_over(self):
         for by in "|@#^~:/! \t":
@@ -60,16 +71,25 @@ class PerfStat(unittest.TestCase):
         three = [count for count in COUNTS if "512b" not in count[0]]
         self.assertIn("three widths", self.check(as_json(three)).remarks[0])
         told = self.check(as_json([*three, (ARITHMETIC + "512b_packed_single", "<not supported>", "")]))
-        self.assertEqual(told.remarks, [])
+        self.assertEqual(([], False), (told.remarks, told.rows[0].at_least))
         for more in ((ARITHMETIC + "512b_packed_single", "<not counted>", ""), (ARITHMETIC + "512b_packed_double", 5, "")):
             self.assertIn("only 3 of the 4 widths", "; ".join(self.check(as_json([*three, more]), None).missing))
-        self.assertIn("only 2 of the 4 widths", "; ".join(self.check(as_json(three[:2] + three[3:]), None).missing))
+        self.assertEqual(["FLOPs of fp32: only 2 of the 4 widths were counted (scalar, 128B, 256B, 512B)"],
+                         self.check(as_json(three[:2] + three[3:]), None).missing)
+        with_512 = [count for count in COUNTS if "256b" not in count[0]]
+        self.assertIn("only 3 of the 4 widths", "; ".join(self.check(as_json(with_512), None).missing))
 
     def test_a_hybrid_processor_has_the_flops_of_its_p_cores_and_says_so(self):
         core, none = renamed("cpu_core/{}/", ["duration_time"])[:4], [(f"cpu_atom/{event}/", "<not supported>", "") for event, *_ in COUNTS[1:4]]
         file = self.check(as_json([*core, *none]), bytes_=None)
-        self.assertTrue(file.rows[0].at_least)
+        self.assertEqual((True, []), (file.rows[0].at_least, file.remarks))
         self.assertIn("FLOPs of the E cores (cpu_atom): nothing counted them", file.missing)
+        idle = self.check(as_json([*core, *((event, "<not counted>", "") for event, *_ in none)]), bytes_=None)
+        self.assertFalse(idle.rows[0].at_least)
+        nothing = self.check(as_json([COUNTS[0], *none[:1]]), None, None)
+        self.assertFalse(nothing.rows[0].at_least)
+        self.assertEqual(["bytes at DRAM: there is no metric", "FLOPs: there is no metric",
+                          f"not counted: {none[0][0]} (<not supported>)"], nothing.missing)
         both = self.check(as_json([*core, *((f"cpu_atom/{event}/", count, "") for event, count, _ in COUNTS[1:4])]), 2 * FLOPS, None)
         self.assertFalse(both.rows[0].at_least)
 
@@ -86,8 +106,11 @@ class PerfStat(unittest.TestCase):
         for read, write in same:
             self.check(as_json(arithmetic + [(read, 1_000_000, ""), (write, 500_000, "")]))
             self.check(as_json(arithmetic + [(read, "64.000000", "MiB"), (write, "32.000000", "MiB")]), bytes_=96 * 2**20)
-            file = self.check(as_json(arithmetic + [(read, 1_000_000, "")]), bytes_=None)
-            self.assertIn("bytes at DRAM: only one direction was counted", file.missing)
+            for way in (read, write):
+                file = self.check(as_json(arithmetic + [(way, 1_000_000, "")]), bytes_=None)
+                self.assertEqual(["bytes at DRAM: only one direction was counted"], file.missing)
+        others = [(f"data_{way}", 500_000, "") for way in ("reads", "writes")]  # not those of a memory controller
+        self.check(as_json(arithmetic + others), bytes_=None)
         freerun = [(f"unc_mc{part}_{way}cas_count_freerun", count // 2, "") for way, count in (("rd", 1_000_000), ("wr", 500_000)) for part in (0, 1)]
         self.check(as_json(arithmetic + freerun))
         self.check(
@@ -131,6 +154,28 @@ class PerfStat(unittest.TestCase):
         self.assertEqual(imported(threads).rows[0].records[0].value, 12)
         self.assertEqual(imported("220162621;ns;duration_time;24.73%;220162621;100.00;319.398;G/sec\n").rows[0].times, [0.220162621])
 
+    def test_what_is_no_count_is_passed_over(self):
+        others = '{"counter-value": "7"}\n{"event": "cycles"}\n{"event": null, "counter-value": "3"}\n\n# a comment\n'
+        records = self.check(others + as_json(COUNTS) + others).rows[0].records
+        self.assertEqual([event for event, *_ in COUNTS], [one.metric for one in records])
+        file = self.check(as_json([("duration_time", 250_000_000, ""), *COUNTS[1:]]), seconds=None)
+        self.assertEqual(["time: add the event duration_time"], file.missing)  # in no unit
+
+    def test_a_count_of_a_part_of_the_time_is_an_estimate(self):
+        for share, remarks in (("", 0), (', "pcnt-running": 99.5', 0), (', "pcnt-running": 99.49', 1)):
+            file = imported(f'{{"counter-value": "7", "event": "cycles", "metric-value": "1,5"{share}}}\n')
+            self.assertEqual((7, remarks), (file.rows[0].records[0].value, len(file.remarks)))
+
+    def test_the_format_is_known_by_one_of_20_lines_of_up_to_65536_characters(self):
+        count = "7,,cycles,500000,100.00,,\n"
+        self.assertEqual("", refusal("# a comment\n#\n\n" * 30 + count))
+        self.assertIn("x:1: this is not a line of", refusal("hello\n" * 19 + count))
+        for text in ("hello\n" * 20 + count, '{"event": "cycles"}\n', '{"counter-value": 7}\n', "{\n}\n"):
+            self.assertIn("the format is unknown", refusal(text))
+        line = '{"counter-value": "7", "event": "cycles", "more": "'
+        for length, sentence in ((1 << 16, ""), ((1 << 16) + 1, "x:1: this is not a line of `perf stat -j` or `-x`")):
+            self.assertEqual(sentence, refusal(line.ljust(length - 2, "a") + '"}\n').partition(";")[0])
+
     def test_what_cannot_be_read_is_named_with_its_line_and_what_helps(self):
         two = "7,,cycles,500000,100.00,,\n"
         for text, sentence in ((text_of("perf_german.json"), "x:1: perf's numbers have decimal commas: run perf stat with LC_ALL=C"),
@@ -142,9 +187,12 @@ class PerfStat(unittest.TestCase):
                                (two + two, "occurs twice"), (two + "7,cycles\n", "x:2: this is not a line of `perf stat -j` or `-x`"),
                                (text_of("perf.json")[:-3], "x:12: the line is cut off"),
                                (replaced(text_of("perf.json"), '"MiB"', '"furlong"'), "x:8: uncore_imc/cas_count_read/: the unit 'furlong'"),
-                               ('{"counter-value": "-3", "event": "cycles"}\n', "'-3' is not a count"),
+                               ('{"counter-value": "many", "event": "cycles"}\n', "x:1: cycles: 'many' is not a count"),
+                               ('{"counter-value": "1,08", "event": "cycles"}\n',
+                                "x:1: cycles: '1,08' is not a count; run perf stat with LC_ALL=C"),
                                ('{"counter-value": "<not counted>", "event": "cycles"}\n', "no event was counted")):
             self.assertIn(sentence, refusal(text))
+        self.assertEqual("x:1: cycles: '-3' is not a count", refusal('{"counter-value": "-3", "event": "cycles"}\n'))
         self.assertIn("time: add the event duration_time", imported(replaced(text_of("perf.json"), "duration_time", "some_time")).missing)
 
 

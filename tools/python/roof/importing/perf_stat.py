@@ -23,7 +23,7 @@ FIELDS = (r"(?:(?P<interval> *[0-9]+\.[0-9]+)S)?(?:(?P<cpu>(?:(?!S)[^\"])*)S(?:[
           r"(?:[0-9.]{1,9}%S)?[0-9]+S(?P<share>[0-9]+[.,][0-9]{2})(?:S|$)")
 SEPARATOR = re.compile(r'(?<=[0-9.>])([^\w.<>"%]{1,3}?)[A-Za-z/%]*\1[A-Za-z]')
 #: one alone, behind empty fields
-METRIC = re.compile(r'.{0,40}?([^\w.<>"%]{1,3}?)\1{3,}(?:-?[0-9]+[.,][0-9]+|-?nan)?\1')
+METRIC = re.compile(r'.{0,40}?([^\w.<>"%]{1,3}?)\1{3}(?:-?[0-9]{1,20}[.,][0-9]{1,20}|-?nan)?\1')
 FOR_PEOPLE = "Performance counter stats for"
 
 NAME = re.compile(r"(?:(?P<pmu>[A-Za-z]\w*)/)?(?P<event>[^/\s]+?)"
@@ -39,7 +39,7 @@ MEMORY = re.compile(r"(.*)_SCH([01])\.(RD|WR|ALL)|(UNC_MC)([01])_(RD|WR)CAS_COUN
 WAYS = {"READ": "RD", "WRITE": "WR", "TOTAL": "ALL"}
 
 
-@lru_cache(maxsize=64)
+@lru_cache
 def fields_by(separator: str) -> Any:
     return re.compile(FIELDS.replace("S", re.escape(separator)).replace("C", "," * (separator != ",")))
 
@@ -130,7 +130,7 @@ def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
     has_512 = has_512 or any("not counted" in text for text in widest)
     for (kind, widths), precision in zip(counts.items(), ("fp32", "fp64")):
         lanes = LANES[kind]
-        if len(widths) == 4 or len(widths) == 3 and "512B_PACKED" not in widths and not has_512:  # all without AVX-512
+        if len(widths) == 4 or len(widths) == 3 and not has_512:  # all without AVX-512
             for width, of in ((width, widths[width]) for width in lanes if width in widths):
                 # Over PMUs; in each the count of user and kernel, or what there is of them.
                 each = (of.get((pmu, ""), of.get((pmu, "u"), 0.0) + of.get((pmu, "k"), 0.0))
@@ -174,7 +174,7 @@ def read(source: Source) -> Imported:
         if not line.endswith("\n"):
             raise InputError(f"{source.name}:{number}: the line is cut off")
         line = line.strip()
-        if line and not line.startswith("#") and not METRIC.match(line[:200]):
+        if line and not line.startswith("#") and not METRIC.match(line):
             events.add(line, f"{source.name}:{number}")
     if not events.metrics:
         raise InputError(f"{source.name}: no event was counted")
