@@ -3,10 +3,12 @@
 import sqlite3
 import tempfile
 import unittest
+from itertools import chain, repeat
 from pathlib import Path
+from unittest import mock
 
 from roof.errors import InputError
-from roof.importing import Call, Copy, Kernel, Memory, Range, Wait
+from roof.importing import Call, Copy, Kernel, Memory, Range, Wait, nsight_systems
 from roof.importing.files import import_file
 from traces import DATA, of_sql
 
@@ -58,7 +60,7 @@ class Exports(unittest.TestCase):
         self.assertEqual([("allocate", "device", 500), ("free", "device", 29000)], [(one.action, one.memory, one.start) for one in row.of(Memory)])
         self.assertEqual({"forward": "phase", "optimizer step": "phase", "step 0": "step"}, {one.name: one.kind for one in row.of(Range)})
         self.assertEqual([30e-6], row.times)
-        self.assertIn("FLOPs and bytes: ", found.missing[0])
+        self.assertEqual(["FLOPs and bytes: this is a recording of times; Nsight Compute counts them"], found.missing)
 
     def test_kinds_of_memory_follow_the_exports_own_table_or_cupti(self):
         def copy(statements):
@@ -67,8 +69,10 @@ class Exports(unittest.TestCase):
         table = "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET "
         one = copy(f"{table} srcKind = 0, dstKind = 4;")
         self.assertEqual(("pageable", "managed"), (one.source, one.destination))
-        one = copy(f"DROP TABLE ENUM_CUDA_MEM_KIND; {table} srcKind = 2, dstKind = 3;")
-        self.assertEqual(("pinned", "device"), (one.source, one.destination))
+        kinds = (None, "pageable", "pinned", "device", "device", "managed", "device", "managed", None)
+        for at, kind in enumerate(kinds):
+            one = copy(f"DROP TABLE ENUM_CUDA_MEM_KIND; {table} srcKind = {at}, dstKind = 2;")
+            self.assertEqual((kind, "pinned"), (one.source, one.destination))
         for change, kind in (("copyKind = 11", "H2D"), ("copyKind = 12", "D2H"), ("copyKind = 13", "D2D"), ("copyKind = 0", "H2D"),
                              ("copyKind = 0, srcKind = 2, dstKind = 1", "D2H"), ("copyKind = 10", "P2P")):
             self.assertEqual(kind, copy(f"{table} {change};").kind, change)
@@ -78,6 +82,39 @@ class Exports(unittest.TestCase):
         row, = of_sql(SQL + insert("NVTX_EVENTS", (base, base + 1000, 59, "aten::mul, op_id = 314339", None, 5),
                                    (base, base + 1000, 59, "aten::add, seq = 7, sizes = [[2]]", None, 5))).rows
         self.assertLessEqual({"aten::mul", "aten::add"}, {one.name for one in row.of(Range)})
+
+    def test_waits_and_changes_of_memory_of_unknown_kinds(self):
+        change = "UPDATE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SET syncType = {};"
+        for at, kind in enumerate((None, "event", "stream wait", "stream", "context", None)):
+            self.assertEqual([kind], [one.kind for one in of_sql(SQL + change.format(at)).rows[0].of(Wait)])
+        change = "UPDATE CUDA_GPU_MEMORY_USAGE_EVENTS SET memoryOperationType = 2 WHERE start % 1000 = 0;"
+        row, = of_sql(SQL + change).rows
+        self.assertEqual(["allocate"], [one.action for one in row.of(Memory)])
+
+    def test_times_are_whole_and_within_200_years(self):
+        latest = nsight_systems.LATEST
+        for start, end, known in ((0, 0, True), (0, 5, True), (5, 5, True), (latest, latest, True),
+                                  (5, latest + 1, False), (5, 4, False), (-1, 5, False), (None, 5, False),
+                                  (5, None, False), (1.0, 5, False), (1, 5.0, False)):
+            self.assertEqual(known, nsight_systems.is_time(start, end), (start, end))
+
+    def test_an_export_may_lack_processes_names_and_all_but_calls(self):
+        thread = (9 << 24) + 1
+        calls = insert("CUPTI_ACTIVITY_KIND_RUNTIME", (5, 9, thread, 1, 2), (0, 0, thread, 2, 2), (7, 7, None, 3, 2))
+        row, = of_sql(TABLES + calls).rows
+        self.assertEqual([(0, 4), (2, 0)], [(one.start, one.duration) for one in row.of(Call)])
+        self.assertEqual(("gpu:0", [4e-9]), (row.device, row.times))
+        kernels = insert("CUPTI_ACTIVITY_KIND_KERNEL", (9, 20, 0, 7, 1, None, None, None))
+        row, = of_sql(TABLES + calls + kernels).rows
+        self.assertEqual(("x", 2, [""]), (row.point["model"], len(row.of(Call)), [one.name for one in row.of(Kernel)]))
+        first = insert("CUPTI_ACTIVITY_KIND_RUNTIME", (5, 9, None, 1, 2))
+        kernels += insert("CUPTI_ACTIVITY_KIND_KERNEL", (9, 20, 0, 7, 1, 9 << 24, 3, None))
+        rows = of_sql(TABLES + first + kernels).rows
+        self.assertEqual([("x process 0", ""), ("x process 9", "sampler_kernel")],
+                         [(row.point["model"], row.of(Kernel)[0].name) for row in rows])
+        fill = "CUPTI_ACTIVITY_KIND_MEMSET"  # no table of texts
+        row, = of_sql(f"CREATE TABLE {fill} (start, end);" + insert(fill, (5, 9))).rows
+        self.assertEqual([("memset", None, 4)], [(one.kind, one.bytes, one.duration) for one in row.of(Copy)])
 
     def test_graphs_keep_the_device_busy(self):
         graphs = "".join(insert("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", (at + 100_000, at + 9_100_000, 0, 7, 11 + step, 100 << 24, 1, 2))
@@ -106,7 +143,14 @@ class Exports(unittest.TestCase):
 
     def test_records_without_times_and_those_that_end_before_they_begin_leave_the_rest(self):
         row, = of_sql(TABLES + process(5) + insert("CUPTI_ACTIVITY_KIND_KERNEL", (0, 0, 0, 7, 99, 5 << 24, 3, 3))).rows
-        self.assertEqual(([0.0099] * 4, 1), (row.times, sum(one.start is None for one in row.of(Kernel))))
+        untimed = [one.duration for one in row.of(Kernel) if one.start is None]
+        self.assertEqual(([0.0099] * 4, [0]), (row.times, untimed))
+        kernels = [(start, end, 0, 7, 99, 5 << 24, 3, 3) for start, end in ((0, 5), (5, 0), (4, 7))]
+        found = of_sql(TABLES + insert("CUPTI_ACTIVITY_KIND_KERNEL", *kernels)
+                       + insert("NVTX_EVENTS", (0, 0, 59, "none", 5 << 24, None), (1, 3, 59, None, 5 << 24, None)))
+        self.assertEqual([(0, 5), (4, 3)], [(one.start, one.duration) for one in found.rows[0].of(Kernel)])
+        self.assertEqual([("", 1, 2)], [(one.name, one.start, one.duration) for one in found.rows[0].of(Range)])
+        self.assertEqual(["left out: 1 record of CUPTI_ACTIVITY_KIND_KERNEL whose times are none"], found.remarks)
         found = of_sql(SQL + "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 1 WHERE demangledName = 2;")
         self.assertEqual(1, len(found.rows[0].of(Kernel)))
         self.assertIn("left out: 1 record of CUPTI_ACTIVITY_KIND_KERNEL whose times are none", found.remarks)
@@ -120,7 +164,8 @@ class Refused(unittest.TestCase):
 
     def test_what_is_wrong_in_a_table_is_named(self):
         for statements, part in ((SQL + "DELETE FROM StringIds WHERE id = 2;", "StringIds has no string 2"),
-                                 (SQL + "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 99;", "copyKind 99"),
+                                 *((f"{SQL} UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = {kind};",
+                                    f"copyKind {kind} is unknown") for kind in (14, -1, 1.5)),
                                  (SQL + "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME RENAME COLUMN nameId TO x;", "has no column 'nameId'"),
                                  ("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);", "record with --trace=cuda,nvtx")):
             self.assertIn(part, self.refusal(statements))
@@ -141,6 +186,31 @@ class Refused(unittest.TestCase):
         self.assertIn("'StringIds' is no table", self.refusal(kernels + endless))
         self.assertIn("is no table", self.refusal("CREATE TABLE StringIds (id INTEGER, value TEXT);CREATE VIEW cupti_activity_kind_RUNTIME AS "
                                                   "SELECT 1 AS start, 2 AS end;"))
+
+    def test_an_index_and_what_a_program_computes_are_no_tables(self):
+        strings = "CREATE TABLE StringIds (id INTEGER, value TEXT);"
+        index = "CREATE INDEX CUPTI_ACTIVITY_KIND_RUNTIME ON StringIds (value);"
+        self.assertIn("'CUPTI_ACTIVITY_KIND_RUNTIME' is no table", self.refusal(strings + index))
+        made = "PRAGMA writable_schema = ON; INSERT INTO sqlite_master VALUES ('table', 'StringIds', 'StringIds', 0, " \
+               "'CREATE VIRTUAL TABLE StringIds USING series');"
+        self.assertIn("'StringIds' is no table", self.refusal("CREATE TABLE others (id INTEGER);" + made))
+
+    def test_a_record_has_two_bytes_or_more_and_a_statement_600_seconds(self):
+        base = sqlite3.connect(":memory:")
+        base.executescript(TABLES)
+        source = mock.Mock()
+        source.path.stat.return_value.st_size = 4
+        self.assertEqual([1, 2, 3], list(nsight_systems.Export(source, base).strings))
+        source.path.stat.return_value.st_size = 3
+        with self.assertRaisesRegex(InputError, "table StringIds: it gives more rows than the file can hold"):
+            nsight_systems.Export(source, base)
+        base.close()
+        many = SQL + "INSERT INTO StringIds WITH RECURSIVE n(x) AS (SELECT 9 UNION ALL SELECT x + 1 FROM n) " \
+                     "SELECT x, '' FROM n LIMIT 50000;"
+        with mock.patch.object(nsight_systems.time, "monotonic", side_effect=chain([0], repeat(600))):
+            self.assertEqual(1, len(of_sql(many).rows))
+        with mock.patch.object(nsight_systems.time, "monotonic", side_effect=chain([0], repeat(601))):
+            self.assertIn("interrupted", self.refusal(many))
 
     def test_pages_that_are_used_again_and_again_give_no_more_rows_than_the_file_can_hold(self):
         with tempfile.TemporaryDirectory() as place:

@@ -20,13 +20,13 @@ CUPTI = "CUPTI_ACTIVITY_KIND_"
 #: By CUPTI's numbers (CUpti_ActivityMemcpyKind) and the export's for copies of unified memory.
 COPIES = (None, "H2D", "D2H", "H2D", "D2H", "D2D", "D2D", "D2D", "D2D", "H2H", "P2P", "H2D", "D2H", "D2D")
 #: CUPTI's numbers (CUpti_ActivityMemoryKind), for exports without a table of them.
-MEMORIES = {1: "Pageable", 2: "Pinned", 3: "Device", 4: "Array", 5: "Managed", 6: "Device Static", 7: "Managed Static"}
+MEMORIES = dict(enumerate(("", "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static")))
 #: Tables of what ran on a device: the record, the columns that must be there, and others.
 DEVICE = {"KERNEL": (Kernel, "", "gridX gridY gridZ blockX blockY blockZ registersPerThread staticSharedMemory "
                                  "dynamicSharedMemory graphNodeId demangledName shortName"),
           "GRAPH_TRACE": (Kernel, "", "graphId"), "MEMCPY": (Copy, "copyKind bytes", "srcKind dstKind"),
           "MEMSET": (Copy, "", "bytes"), "SYNCHRONIZATION": (Wait, "", "syncType")}
-WAITS = {1: "event", 2: "stream wait", 3: "stream", 4: "context"}
+WAITS = dict(enumerate((None, "event", "stream wait", "stream", "context")))
 #: Databases of others: the begin of a table's name, whose it is, and what to do.
 OTHERS = ((f"{CUPTI}CONCURRENT_KERNEL", "nvprof", "profile with `nsys profile --trace=cuda,nvtx`"),
           ("rocpd_", "rocprofv3", "record with torch.profiler, whose traces of AMD GPUs are read"),
@@ -104,11 +104,9 @@ class Export:
             yield one
 
     def of(self, identity: Any) -> Process:
-        """The process of a thread or process; the only one there is where the export does not tell."""
+        """The process of a thread or process; the first one where the export does not tell."""
         key = number(identity)
-        if key is None and self.processes:
-            return next(iter(self.processes.values()))
-        return self.processes[(key or 0) >> 24]
+        return self.processes[next(iter(self.processes), 0) if key is None else key >> 24]
 
     def read_host(self) -> None:
         for one in self.timed("RUNTIME", "nameId", "globalTid correlationId"):
@@ -184,8 +182,7 @@ def imported(source: Source, export: Export) -> Imported:
                          "--trace=cuda,nvtx")
     models = {gpu(one["id"]): str(one["name"]) for one in export.select("TARGET_INFO_GPU", "id name")}
     found = Imported("Nsight Systems, SQLite export", models=models)
-    processes = {key: process for key, process in export.processes.items() if process.device} or export.processes
-    timed(found, rows_of(source.row, processes).values())
+    timed(found, rows_of(source.row, export.processes).values())
     if f"{CUPTI}GRAPH_TRACE".lower() in export.tables:
         found.missing.append("kernels within CUDA graphs: record with --cuda-graph-trace=node")
     for table, count in export.left_out.items():
