@@ -6,7 +6,7 @@ import unittest
 
 from importing import imported, refusal, replaced, text_of
 
-from roof.importing import Counter, Kernel
+from roof.importing import Counter, Kernel, nsight_compute
 
 HEAD = ("ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC",
         "Section Name", "Metric Name", "Metric Unit", "Metric Value")
@@ -16,18 +16,24 @@ METRICS = (("gpu__time_duration.sum", "nsecond", 100_000), (STEM.format("fadd"),
 #: Of the two launches: 2 x (1000 + 2000 + 2 x 4,000,000) FLOPs, 24 MB, 200 us.
 FLOPS, BYTES, SECONDS = 16_006_000, 24_000_000, 200e-6
 NUMBER = "{:,}"
+TIMES = ("Times are those of Nsight Compute, which runs kernels one by one, by default with cold caches and locked "
+         "clocks. They differ from the times of the run.")
 LOG = "==PROF== Connected to process 4242 (/opt/app)\n==PROF== Disconnected from process 4242\n"
 
 
-def rows(*, number=NUMBER.format, process="4242", host="node01", kernel="axpy(int, float*)", launches=2, device="0"):
+def rows(*, number=NUMBER.format, process="4242", host="node01", kernel="axpy(int, float*)", launches=2, device="0", metrics=METRICS):
     where = [process, "app", host, kernel, "1", "7", "(256, 1, 1)", "(1024, 1, 1)", device, "8.0", "Command line profiler metrics"]
-    return [[str(launch), *where, name, unit, number(value)] for launch in range(launches) for name, unit, value in METRICS]
+    return [[str(launch), *where, name, unit, number(value)] for launch in range(launches) for name, unit, value in metrics]
 
 
 def table(lines, quoting=csv.QUOTE_ALL, head=HEAD, **form):
     text = io.StringIO()
     csv.writer(text, quoting=quoting, lineterminator="\n", **form).writerows([head, *lines])
     return text.getvalue()
+
+
+def without(column, lines):
+    return [[cell for name, cell in zip(HEAD, line) if name != column] for line in lines]
 
 
 def with_groups(mark):
@@ -38,7 +44,8 @@ class NsightCompute(unittest.TestCase):
     def check(self, content, flops=FLOPS, bytes_=BYTES, seconds=SECONDS):
         file = imported(content)
         (row,) = file.rows
-        self.assertEqual(("gpu:0", flops, bytes_, "fp32"), (row.device, row.flops, row.compulsory, row.point["precision"]))
+        self.assertEqual(("gpu:0", flops, bytes_), (row.device, row.flops, row.compulsory))
+        self.assertEqual({"model": "x", "precision": "fp32"}, row.point)
         self.assertAlmostEqual(row.times[0], seconds, 12)
         return file
 
@@ -103,6 +110,63 @@ class NsightCompute(unittest.TestCase):
             self.assertIn(sentence, refusal(content))
         self.assertIn("Nsight Compute reported: one kernel failed", "; ".join(imported("==ERROR== one kernel failed\n" + table(rows())).remarks))
 
+    def test_what_a_table_must_have(self):
+        raw = text_of("ncu_raw.csv").splitlines(keepends=True)
+        renamed = [("Kernel Name Base" if name == "Kernel Name" else name) for name in HEAD]
+        ruled = [*HEAD[:4], "Rule Name", *HEAD[4:11], *(f"a__{number}.sum" for number in range(3))]
+        summary = "x:1: this is Nsight Compute's summary, without launches: leave --print-summary out"
+        for content, sentence in (
+                (table([], head=renamed), "x:1: there is no column 'Kernel Name'"),
+                (table(rows(), head=[*HEAD[:-1], "Value"]), "x:1: there is no column 'Metric Value'"),
+                (table(without("ID", rows()), head=HEAD[1:]), summary), (table([], head=[*HEAD, "Invocations"]), summary),
+                (table([rows()[0][:-1]]), "x:2: 14 cells, not 15; with"),
+                (table(rows(kernel="")), "x:2: the kernel's name is missing"),
+                ("".join(raw[1:2] + raw[3:]), "x:2: the line of units is missing"),
+                (table([[""] * 15, ["0"] * 5], head=ruled), "x:3: 5 cells, not 15; with"),
+                ("==ERROR== \n", "x: this is Nsight Compute's log or its text for people; `ncu")):
+            self.assertEqual(sentence, refusal(content)[:len(sentence)])
+        self.check(replaced(table(rows()), "\n", "\n\n==PROF== a\n"))
+        self.check(table(without("Device", rows()), head=[name for name in HEAD if name != "Device"]))
+
+    def test_a_number_of_a_launch_is_whole_and_below_1e15(self):
+        for text, number in (("0", 0), ("7.0", 7), ("1,024", 1024), ("9" * 15, 10**15 - 1), ("1e15", None),
+                             ("-1", None), ("1.5", None), ("x", None)):
+            self.assertEqual(number, nsight_compute.whole(text), text)
+
+    def test_values_that_are_left_out(self):
+        no_number = "1 values were not numbers (n/a, text) and were left out."
+        for (name, unit, text), value, *remarks in (
+                (("sm__a.avg", "%", "-5"), -0.05), (("sm__a.avg", "inst", "1.5"), 1.5),
+                (("sm__a.avg", "", "1 5x"), None, no_number), (("sm__a.sum", "inst", "n/a"), None, no_number),
+                (("sm__a.sum", "inst", "3"), 3), (("sm__a.sum", "Kinst", "1.5"), 1500),
+                (("sm__a.sum", "cycle", "1.5"), 1.5),
+                (("sm__a.sum", "ell", "3"), None, "Metrics in the unit 'ell' were left out: the unit is unknown."),
+                (("sm__a.sum", "s", "-3"), None, "1 values were below 0 and were left out.")):
+            file = self.check(table(rows() + rows(launches=1, metrics=[(name, unit, text)], number=str)))
+            found = [one.value for one in file.rows[0].of(Counter) if one.metric == name]
+            self.assertEqual(([value][value is None:], [TIMES, *remarks]), (found, file.remarks), (name, unit, text))
+
+    def test_a_second_value_of_a_metric(self):
+        throughput, fadd = "Memory Throughput", STEM.format("fadd")
+        again = [(throughput, "%", 10), (throughput, "%", 20), ("Duration", "us", 101), (METRICS[0][0], "ns", 99_000)]
+        file = self.check(table(rows() + rows(metrics=again)))
+        self.assertEqual([0.1, 0.1], [one.value for one in file.rows[0].of(Counter) if one.metric == throughput])
+        other = rows(process="4243", launches=1, metrics=[(fadd, "inst", 1), (fadd, "inst", 2)])
+        self.assertIn("occurs twice with different values", refusal(table(rows()) + table(other)))
+        parts = table(rows(metrics=METRICS[:2])) + table(rows(metrics=METRICS[2:], kernel="gemm"))
+        self.assertEqual(["x process 4242", "x process 4242 table 2"],
+                         [row.point["model"] for row in imported(parts).rows])
+
+    def test_what_a_launch_lacks_the_row_lacks(self):
+        none, some = "bytes at DRAM: there is no metric", "bytes at DRAM: missing for some launches"
+        for first, last, flops, bytes_, *missing in ((METRICS, METRICS[:4], FLOPS, None, none, some),
+                                                     (METRICS[:4], METRICS[:4], FLOPS, None, none),
+                                                     (METRICS, METRICS[4:], None, BYTES)):
+            second = [["1", *line[1:]] for line in rows(launches=1, metrics=last)]
+            file = imported(table(rows(launches=1, metrics=first) + second))
+            self.assertEqual((flops, bytes_), (file.rows[0].flops, file.rows[0].compulsory))
+            self.assertEqual(missing, [one for one in file.missing if one.startswith("bytes")])
+
     def test_a_time_below_zero_is_no_time(self):
         file = imported(replaced(table(rows()), '"100,000"', '"-1,000"'))
         self.assertEqual(([], [100_000]), (file.rows[0].times, [one.duration for one in file.rows[0].of(Kernel)]))
@@ -116,7 +180,7 @@ class NsightCompute(unittest.TestCase):
         kernels = file.rows[0].of(Kernel)
         self.assertEqual([(one.name, one.block, one.grid, one.stream) for one in kernels][0], ("ampere_sgemm_128x64_nn", "128x1x1", "64x2x1", 7))
         self.assertAlmostEqual(kernels[0].duration, 117340, 6)
-        self.assertIn("1 values were not numbers", "; ".join(file.remarks))
+        self.assertEqual([TIMES, "1 values were not numbers (n/a, text) and were left out."], file.remarks)
 
     def test_raw_page_with_tensor_cores_and_a_row_for_each_device(self):
         file = imported(text_of("ncu_raw.csv"))
@@ -144,7 +208,8 @@ class NsightCompute(unittest.TestCase):
         text = text_of("ncu_rules.csv")
         file = imported(text)
         self.assertEqual([one.duration for one in file.rows[0].of(Kernel)], [406240])
-        self.assertIn("bytes at DRAM: there is no metric", file.missing)
+        self.assertEqual(["FLOPs: there is no metric", "bytes at DRAM: there is no metric"], file.missing)
+        self.assertEqual([TIMES], file.remarks)
         processors = next(one for one in file.rows[0].of(Counter) if one.metric == "# SMs")
         self.assertEqual((processors.value, processors.unit), (152, "SM"))
         self.assertIn("15 cells, not 20", refusal(replaced(text, '"ns","406240",', '"406240",')))
@@ -160,11 +225,16 @@ class NsightCompute(unittest.TestCase):
                    + "_x2": ("inst/cycle", "40"), "derived__sm__sass_thread_inst_executed_op_dfma_pred_on_x2": ("inst", "99999")}
         head, values = ("ID", "Process ID", "Kernel Name", "Stream", "Device", "CC"), ["0", "1", "triad", "7", "0", "9.0"]
         lines = [[""] * 6 + [unit for unit, _ in metrics.values()], values + [value for _, value in metrics.values()]]
-        row = imported(table(lines, head=(*head, *metrics))).rows[0]
-        self.assertAlmostEqual(row.compulsory, 2000e9 * 2e-3, 0)
-        self.assertAlmostEqual(
-            row.flops, 3e6 * (10 + 2 * 20), 0
-        )  # 3e6 cycles; 10 additions and 20 multiply-adds in each
+        time, clock = "gpu__time_duration.sum", "smsp__cycles_elapsed.avg.per_second"
+        moved = {"dram__bytes.sum": 4e9}  # 2 TB/s for 2 ms
+        counted = {STEM.format("dadd"): 3e7, STEM.format("dmul"): 0, STEM.format("dfma"): 6e7}  # in each of 3e6 cycles
+        for absent, flops, sums in (("none", 3e7 + 2 * 6e7, {**moved, **counted}), (clock, None, moved), (time, None, {})):
+            kept = [at for at, name in enumerate((*head, *metrics)) if name != absent]
+            text = table([[line[at] for at in kept] for line in lines], head=[(*head, *metrics)[at] for at in kept])
+            row, = imported(text).rows
+            self.assertEqual(sums, {one.metric: round(one.value) for one in row.of(Counter)
+                                    if one.metric.endswith(".sum") and one.metric != time})
+            self.assertEqual((flops, sums.get("dram__bytes.sum")), (row.flops and round(row.flops), row.compulsory))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ may have written several tables."""
 
 import re
 from collections import defaultdict
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Dict, Iterator, List, Optional, Set, Tuple
 
 from roof.errors import InputError
 from roof.importing import Counter, Imported, Kernel, Row, quantities
@@ -12,6 +12,7 @@ from roof.importing.counted import CountedWork, Metrics, count_work, set_work
 from roof.importing.files import Source
 from roof.importing.quantities import shown
 
+Rows = Iterator[Tuple[str, List[str]]]
 TIME, CYCLES = "gpu__time_duration.sum", "smsp__cycles_elapsed.avg.per_second"
 #: Another program that saved the table may have left the quotes out, put an index before it, or changed the separator.
 HEADER = re.compile(r'^(?:"?\w*"?[,;\t])?"?(?:ID|Process ID)"?([,;\t]).*Kernel Name.*$', re.MULTILINE)
@@ -48,7 +49,7 @@ class Launch:
         for name, (value, unit) in list(self.metrics.items()):
             for prefix, end, over_cycles, factor in RATES:
                 if name.startswith(prefix) and name.endswith(end) and lengths[over_cycles] > 0:
-                    stem = name[:len(name) - len(end)].replace("derived__", "", 1)
+                    stem = name[:len(name) - len(end)].removeprefix("derived__")
                     amount = value * factor * lengths[over_cycles]
                     self.metrics.setdefault(f"{stem}.sum", (amount, unit.partition("/")[0]))
 
@@ -63,14 +64,19 @@ class Tables:
         self.again: Dict[Tuple[int, str, str], int] = {}
         self.unknown_units: Set[str] = set()
         self.left_out = {TEXT: 0, BELOW: 0}
-        header, logged = HEADER.search(text), {match[1]: shown(match[2]) for match in LOG.finditer(text) if match[1]}
-        self.error = logged.get("ERROR", "")
-        if not header and logged:
-            raise InputError(f"{self.name}: Nsight Compute counted nothing: {self.error or logged['WARNING']}")
+        header, logged = HEADER.search(text), {match[1]: match[2] for match in LOG.finditer(text)}
+        self.error = shown(logged.get("ERROR", ""))
+        if not header and (why := logged.get("ERROR") or logged.get("WARNING")):
+            raise InputError(f"{self.name}: Nsight Compute counted nothing: {shown(why)}")
         if not header:
             raise InputError(f"{self.name}: this is Nsight Compute's log or its text for people; `ncu --csv --page raw "
                              "--print-units base --log-file FILE PROGRAM` writes a file that can be read")
-        where, columns = next(source.table(text, header[1], header.start()))
+        by, begin = header[1], header.start()
+
+        def rows() -> Rows:
+            return (row for row in source.table(text, by, begin) if row[1] and not row[1][0].startswith("=="))
+
+        where, columns = next(rows())
         self.raw = "Metric Name" not in columns
         if "ID" not in columns or "Invocations" in columns:
             raise InputError(f"{where}: this is Nsight Compute's summary, without launches: leave --print-summary out")
@@ -79,37 +85,35 @@ class Tables:
                 raise InputError(f"{where}: there is no column '{column}'")
         # The decimal mark of the metrics' values. Other cells, as the compute capability, have a point everywhere.
         of_values = [at for at, name in enumerate(columns) if "__" in name or name == "Metric Value"]
-        values = {cells[at] for _, cells in source.table(text, header[1], header.start()) if cells
-                  and cells[0][:2] != "=="
-                  for at in of_values if at < len(cells)}
+        values = {cells[at] for _, cells in rows() for at in of_values if at < len(cells)}
         marks = set(map(quantities.mark_of, values)) - {""}
         if len(marks) > 1:
             raise InputError(f"{self.name}: some of its numbers have decimal points, others decimal commas; {LOCALE}")
         self.mark = marks.pop() if marks else "," if any(map(GROUPED.search, values)) else "."
-        self.read(source.table(text, header[1], header.start()), columns)
+        self.read(rows(), columns)
         if not self.launches:
             raise InputError(f"{self.name}: it holds no launch of a kernel")
 
-    def read(self, rows: Any, columns: List[str]) -> None:
-        width, table, units = len(columns), 0, None
+    def read(self, rows: Rows, columns: List[str]) -> None:
+        width, table = len(columns), 0
+        units: Dict[str, str] = {}
         # A line of a metric in a file with rules ends with an empty "Rule Name".
         short = columns.index("Rule Name") + 1 if "Rule Name" in columns and not self.raw else width
         metrics = [name for name in columns if "__" in name]
         for where, line in rows:
             if line == columns:
-                table, units = table + 1, None
-            if not line or line[0].startswith("==") or line == columns:
+                table, units = table + 1, {}
                 continue
             if len(line) not in (width, short):
                 raise InputError(f"{where}: {len(line)} cells, not {width}; with --log-file FILE ncu's lines are apart "
                                  "from the program's")
             cells = dict(zip(columns, line))
-            if self.raw and units is None:
+            if self.raw and not units:
                 units = cells
                 if cells["ID"]:
                     raise InputError(f"{where}: the line of units is missing")
                 continue
-            of = ([(name, (units or {})[name], cells[name]) for name in metrics] if self.raw
+            of = ([(name, units[name], cells[name]) for name in metrics] if self.raw
                   else [(cells["Metric Name"], cells.get("Metric Unit", ""), cells["Metric Value"])])
             launch = self.launch(cells, table, where, of[0][0] if of else "")
             for name, unit, value in of:
