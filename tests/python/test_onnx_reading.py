@@ -16,6 +16,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from roof.errors import InputError
 from roof.onnx_reading import network
+from roof.onnx_reading.folding import numbers_of
+from roof.onnx_reading.values import Unknown, Value, known_bytes, text
 
 
 def weights(name, *dims, kind=TensorProto.FLOAT):
@@ -58,6 +60,13 @@ class ByHand(unittest.TestCase):
     def refused(self, words, model, **sizes):
         with self.assertRaisesRegex(InputError, words):
             read(model, **sizes)
+
+    def test_elements_have_bytes_by_their_type_and_indices_are_no_data(self):
+        # by the numbers of TensorProto.DataType: undefined, fp32, 8-bit integers, and so on; 27 is unknown
+        of = (3, 3, 1, 1, 2, 2, 4, 8, 0, 1, 3, 3, 4, 8, 8, 16, 3, 1, 1, 1, 1, 0.5, 0.5, 0.5, 1, 0.25, 0.25, 4)
+        for kind, size in enumerate(of):
+            found = read(made([node("Neg", ["x"], "y")], (), [8], kind=kind), float_bytes=3)
+            self.assertEqual((8 * size, kind not in (4, 5, 6, 7, 8, 9, 12, 13)), (found.inputs, found.operators != []))
 
     def test_values_cost_what_they_cost_in_pytorch(self):
         # docs/method.md, section on FLOPs; 64 is all of a value's channels
@@ -279,6 +288,92 @@ class ByHand(unittest.TestCase):
         self.assertEqual(2 * 3 * 4 * 5 * 6, flops("...ij,jk->...ik", (3, 4, 5), (5, 6)))
         self.assertEqual(2 * 4 * 5 * 6 + 2 * 4 * 6 * 7, flops("ij,jk,kl->il", (4, 5), (5, 6), (6, 7)))
         self.assertEqual(20, flops("ij->i", (4, 5)))
+
+
+class Lists(unittest.TestCase):
+    """What a file computes from shapes, by the documentation of ONNX's operators."""
+
+    def computed(self, operation, lists, extents=None, **given):
+        arrays = [None if one is None else np.array(one) for one in lists]
+        inputs = [None if one is None else Value(one.shape, numbers=one) for one in arrays]
+        return numbers_of(operation, given, inputs, Value(extents))
+
+    def test_operators_compute_short_lists(self):
+        table, none = [[1, 2, 3], [4, 5, 6]], None
+        for operation, lists, made, *more in (
+            ("Div", ([7, -7, 7, -7], [2, 2, -2, -2]), [3, -3, -3, 3]), ("Div", ([7.0], [2.0]), [3.5]),
+            ("Slice", ([0, 1, 2, 3], [3], [-4], none, [-1]), [3, 2, 1]),
+            ("Slice", ([0, 1, 2, 3], [3], [-9], [0], [-1]), [3, 2, 1, 0]),
+            ("Slice", ([0, 1, 2, 3], [-9], [3], [-1]), [0, 1, 2]),
+            ("Slice", ([0, 1, 2, 3], [1], [9], none, [2]), [1, 3]), ("Slice", ([0, 1, 2, 3], [0], [-9]), []),
+            ("Slice", (table, [0, 1], [1, 3]), [[2, 3]]), ("Slice", (table, [2], [3], [1]), [[3], [6]]),
+            ("Slice", (table,), [[1], [4]], {"starts": [0], "ends": [1], "axes": [1]}),
+            ("Slice", (table,), [[4, 5, 6]], {"starts": [1], "ends": [2]}),
+            ("Squeeze", ([[[1]], [[2]]], [2]), [[1], [2]]),
+            ("Squeeze", ([[[1]], [[2]]], none), [[1], [2]], {"axes": [1]}), ("Squeeze", ([[[1]], [[2]]],), [1, 2]),
+            ("Unsqueeze", ([1, 2], [0, 2]), [[[1], [2]]]), ("Unsqueeze", ([1, 2],), [[1], [2]], {"axes": [1]}),
+            ("Reshape", (table, [0, 1, -1]), [[[1, 2, 3]], [[4, 5, 6]]]),
+            ("Reshape", (table,), [[1, 2], [3, 4], [5, 6]], {"shape": [3, 2]}),
+            ("Reshape", ([[], []], [0]), [], {"allowzero": 1}), ("Clip", ([1, 5, 9], 2, 6), [2, 5, 6]),
+            ("Clip", ([1, 5, 9], none, 6), [1, 5, 6]), ("Clip", ([1, 5, 9], 2), [2, 5, 9]),
+            ("Clip", ([1.0, 5.0, 9.0],), [2.0, 5.0, 6.0], {"min": 2.0, "max": 6.0}),
+            ("ReduceSum", (table, [0]), [[5, 7, 9]]), ("ReduceMax", (table,), [3, 6], {"axes": [1], "keepdims": 0}),
+            ("ReduceProd", (table,), [[720]]), ("ReduceMin", (table,), 1, {"keepdims": 0}),
+            ("Max", ([1, 5], [4, 2]), [4, 5]), ("Min", ([1, 5], [4], [3, 7]), [1, 4]),
+            ("NonZero", ([0, 3, 2],), [[1, 2]]), ("Expand", ([[1], [2]], [2, 2]), [[1, 1], [2, 2]]),
+            ("Range", (1, 7, 2), [1, 3, 5]), ("Mod", ([-5, 5], [3, -3]), [1, -1]),
+            ("Mod", ([-5.0, 5.0], [3.0, -3.0]), [-2.0, 2.0], {"fmod": 1}),
+            ("Concat", ([1], [2, 3]), [1, 2, 3], {"axis": 0}),
+            ("Concat", (table, [[0], [9]]), [[1, 2, 3, 0], [4, 5, 6, 9]]), ("Gather", (table, [1]), [[4, 5, 6]]),
+            ("Gather", (table, [2, 0]), [[3, 1], [6, 4]], {"axis": 1}), ("CumSum", ([1, 2, 3], 0), [1, 3, 6]),
+            ("Flatten", ([table, table],), [[1, 2, 3, 4, 5, 6]] * 2),
+            ("Flatten", ([table, table],), [[1, 2, 3], [4, 5, 6]] * 2, {"axis": 2}),
+            ("Transpose", (table,), [[1, 4], [2, 5], [3, 6]]),
+            ("Transpose", ([table],), [[[1, 2, 3]], [[4, 5, 6]]], {"perm": [1, 0, 2]}),
+            ("ConstantOfShape", ([2, 1],), [[7], [7]], {"value": np.array([7])}),
+            ("Shape", (table,), [3], {"start": 1}), ("Shape", (table,), [2], {"end": 1}), ("Size", (table,), 6),
+            ("Where", ([True, False], [1, 2], [3, 4]), [1, 4]), ("Not", ([True, False],), [False, True])):
+            found = self.computed(operation, lists, np.shape(made), **dict(*more))
+            self.assertIsNotNone(found, (operation, lists))
+            kind = np.array(made).dtype if made else found.dtype
+            self.assertEqual((made, kind), (found.tolist(), found.dtype), (operation, lists))
+
+    def test_values_have_extents_that_tensors_have(self):
+        self.assertEqual((2**62, 2**31, 0), tuple(Value(one).numel() for one in ((2**31, 2**31), (2**31,), (4, 0))))
+        for extents, words in (((2**31, 2**31, 2), "more than 2"), ((2**31 + 1,), "cannot be of 2147483649$"),
+                               ((-1, 3), "cannot be of -1x3$")):
+            self.assertRaisesRegex(InputError, words, Value(extents).numel)
+        self.assertEqual(0, Value().type)  # unknown
+        for extents in (None, (2, None)):
+            self.assertRaises(Unknown, Value(extents).numel)
+        self.assertEqual(("an unknown shape", "one number", "3x?"), (text(None), text(()), text((3, None))))
+        self.assertEqual(("1x1x1x1x1x1x1x1", "1x1x1x1x1x1x1x1x…"), (text([1] * 8), text([1] * 9)))
+        for numbers_in, number in ((np.array(5), 5), (np.array([5]), 5), (np.array([5, 6]), None), (None, None)):
+            self.assertEqual(number, Value(numbers=numbers_in).number())
+        for extents, shape in (((2, 3), (2, 3)), ((2, 4), (2, None)), ((2,), None), (None, None)):
+            agreed = Value((2, 3)).agreed(Value(extents, needs_gradient=True))
+            self.assertEqual((shape, True), (agreed.shape, agreed.needs_gradient))
+        self.assertTrue(Value((), needs_gradient=True).agreed(Value(())).needs_gradient)
+        self.assertEqual(24, known_bytes([Value((2, 3)), Value((None,)), Value()]))
+
+    def test_numbers_have_the_type_of_the_file(self):
+        for number, kind in ((1, "float32"), (2, "uint8"), (3, "int8"), (6, "int32"), (7, "int64"), (9, "bool"),
+                             (10, "float16"), (11, "float64"), (16, "float32")):
+            self.assertEqual(kind, self.computed("Cast", [[1, 0]], (2,), to=number).dtype)
+        for number in (0, 4, 5, 8, 12, 13, 14, 15, 17):
+            self.assertIsNone(self.computed("Cast", [[1, 0]], (2,), to=number))
+        self.assertEqual([0.0, 0.0], self.computed("ConstantOfShape", [[2]], (2,)).tolist())
+        self.assertEqual("float32", self.computed("ConstantOfShape", [[2]], (2,)).dtype)
+
+    def test_numbers_that_nobody_knows_or_that_are_many_are_not_computed(self):
+        self.assertEqual(65536, self.computed("Expand", [[1], [65536]], (65536,)).size)
+        self.assertIsNone(self.computed("Expand", [[1], [65537]], (65537,)))
+        self.assertIsNone(self.computed("Neg", [[1, 2]]))
+        self.assertIsNone(self.computed("Neg", [[1, 2]], (3,)))
+        self.assertEqual([[0]], self.computed("NonZero", [[3]]).tolist())
+        for operation, inputs in (("Identity", [Value(())]), ("Shape", [Value((None,))]), ("Size", [Value()]),
+                                  ("Range", []), ("Neg", [None]), ("Relu", [Value((), numbers=1)])):
+            self.assertIsNone(numbers_of(operation, {}, inputs, Value(())), operation)
 
 
 def network_of_one_step(model):

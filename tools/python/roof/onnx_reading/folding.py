@@ -16,20 +16,17 @@ def divided(a: Any, b: Any) -> Any:
     return a / b if np.issubdtype(a.dtype, np.floating) else np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
 
 
-def sliced(given: Given, x: Any, *lists: Any) -> Any:
+def sliced(given: Given, x: Any, starts: Any = None, ends: Any = None, axes: Any = None, steps: Any = None) -> Any:
     """Before opset 10 the lists are attributes."""
-    starts, ends, axes, steps = [*lists, *[None] * 4][:4]
     starts, ends = (given[name] if one is None else one for name, one in (("starts", starts), ("ends", ends)))
     places = [slice(None)] * x.ndim
     for k, axis in enumerate(given.get("axes", range(len(starts))) if axes is None else axes):
-        start, end, step, most = int(starts[k]), int(ends[k]), 1 if steps is None else int(steps[k]), x.shape[axis]
-        ends_before_all = step < 0 and end < -most  # Python would count from the end again
-        places[axis] = slice(max(start, -most) if step > 0 else start, None if ends_before_all else end, step)
+        places[axis] = slice(int(starts[k]), int(ends[k]), None if steps is None else int(steps[k]))
     return x[tuple(places)]
 
 
-def axes_in(given: Given, lists: Sequence[Any]) -> Any:
-    axes = lists[0] if lists and lists[0] is not None else given.get("axes")
+def axes_in(given: Given, axes: Any = None) -> Any:
+    axes = given.get("axes") if axes is None else axes
     return None if axes is None else tuple(int(axis) for axis in axes)
 
 
@@ -45,7 +42,8 @@ def clipped(given: Given, x: Any, low: Any = None, high: Any = None) -> Any:
 
 
 def reduced(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda given, x, *lists: function(x, axis=axes_in(given, lists), keepdims=bool(given.get("keepdims", 1)))
+    return lambda given, x, axes=None: function(x, axis=axes_in(given, axes),
+                                                keepdims=bool(given.get("keepdims", True)))
 
 
 OF_LISTS: Dict[str, Callable[..., Any]] = {
@@ -61,12 +59,12 @@ OF_LISTS: Dict[str, Callable[..., Any]] = {
     "Range": lambda start, end, step: np.arange(start, end, step, start.dtype)
 }
 WITH_ATTRIBUTES: Dict[str, Callable[..., Any]] = {
-    "Cast": lambda given, x: x.astype(TYPES[given.get("to", 1)]), "Slice": sliced, "Reshape": reshaped, "Clip": clipped,
+    "Cast": lambda given, x: x.astype(TYPES[given["to"]]), "Slice": sliced, "Reshape": reshaped, "Clip": clipped,
     "Mod": lambda given, a, b: np.fmod(a, b) if given.get("fmod") else np.mod(a, b),
     "Concat": lambda given, *lists: np.concatenate(lists, given.get("axis", 1)),
     "Gather": lambda given, x, places: np.take(x, places, given.get("axis", 0)),
-    "Squeeze": lambda given, x, *lists: np.squeeze(x, axes_in(given, lists)),
-    "Unsqueeze": lambda given, x, *lists: np.expand_dims(x, axes_in(given, lists)),
+    "Squeeze": lambda given, x, axes=None: np.squeeze(x, axes_in(given, axes)),
+    "Unsqueeze": lambda given, x, axes=None: np.expand_dims(x, axes_in(given, axes)),
     "Flatten": lambda given, x: x.reshape(int(np.prod(x.shape[:given.get("axis", 1)])), -1),
     "Transpose": lambda given, x: np.transpose(x, given.get("perm")),
     "CumSum": lambda given, x, axis: np.cumsum(x, int(axis)),

@@ -14,10 +14,10 @@ Given = Dict[str, Any]  #: attributes by name
 Shape = Optional[Tuple[Optional[int], ...]]  #: None: unknown, of a value or of one axis
 INT32, INT64, BOOL = 6, 7, 9  #: of TensorProto.DataType
 FLOATS = (1, 10, 11, 16)  #: fp32, fp16, fp64, bf16
-NARROW = (2, 3, *range(17, 27))  #: 8-bit integers, fp8, and 4 and 2 bits
-#: Bytes of an element, by the numbers of TensorProto.DataType.
-BYTES = {1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 8: 0, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16, 16: 2, 17: 1,
-         18: 1, 19: 1, 20: 1, 21: 0.5, 22: 0.5, 23: 0.5, 24: 1, 25: 0.25, 26: 0.25}
+NO_DATA = (4, 5, INT32, INT64, 8, BOOL, 12, 13)  #: integers of 16 to 64 bits, texts
+#: Bytes of an element, by the numbers of TensorProto.DataType; of floats those of the precision, of others 4.
+BYTES = {2: 1, 3: 1, 4: 2, 5: 2, INT64: 8, 8: 0, BOOL: 1, 13: 8, 14: 8, 15: 16, 17: 1, 18: 1, 19: 1, 20: 1, 21: 0.5,
+         22: 0.5, 23: 0.5, 24: 1, 25: 0.25, 26: 0.25}
 COUNTS = ("K", "N", "group", "hidden_size", "kv_num_heads", "num_heads", "q_num_heads")  #: attributes above 0
 
 
@@ -114,11 +114,11 @@ def ends_itself(body: Any) -> bool:
 
 
 def attributes_of(node: Any) -> Given:
-    """Attributes by name, without graphs; of tensors only the value that a constant is filled with."""
+    """Numbers, lists of them and text by name, and of tensors the value that a constant is filled with."""
     try:
-        given = {a.name: helper.get_attribute_value(a) for a in node.attribute if a.type in (1, 2, 3, 6, 7, 8)}
+        given = {a.name: helper.get_attribute_value(a) for a in node.attribute if a.type in (1, 2, 3, 6, 7)}
         given.update((a.name, numpy_helper.to_array(a.t)) for a in node.attribute if a.name == "value" and a.type == 4)
-        wrong = [name for name in COUNTS if not 0 < given.get(name, 1) < 1 << 31]
+        wrong = [name for name in COUNTS if name in given and not 0 < given[name] < 1 << 31]
     except (ArithmeticError, KeyError, TypeError, ValueError):
         raise Refused("has an attribute that cannot be read") from None
     if wrong:

@@ -12,7 +12,7 @@ from roof.onnx_reading.folding import MOST_NUMBERS, TYPES, numbers_of
 from roof.onnx_reading.operators import (COUNTED_INPUTS, KNOWN, MOVES, PACKED, PRODUCTS, RECURRENT, VIEWS, Operator,
                                          count)
 from roof.onnx_reading.shapes import Shapes, shape_in
-from roof.onnx_reading.values import (BOOL, BYTES, FLOATS, INT32, INT64, NARROW, Given, Refused, Shape, Unknown, Value,
+from roof.onnx_reading.values import (BOOL, BYTES, FLOATS, INT32, INT64, NO_DATA, Given, Refused, Shape, Unknown, Value,
                                       attributes_of, ends_itself, needed, text, versions_of, with_attributes)
 
 Scope = MutableMapping[str, Value]
@@ -41,8 +41,7 @@ class Walk:
     def value(self, shape: Shape, type_of: Any, **more: Any) -> Value:
         type_of = type_of if isinstance(type_of, int) else 0
         size = self._float_bytes if type_of in (0, *FLOATS) else float(BYTES.get(type_of, 4))
-        return Value(shape, type_of, size, is_data=type_of not in BYTES or type_of in (14, 15, *FLOATS, *NARROW),
-                     **more)
+        return Value(shape, type_of, size, is_data=type_of not in NO_DATA, **more)
 
     def initializers(self, graph: Any) -> Dict[str, Value]:
         made = {one.name: self._constant(one, one.name) for one in graph.initializer}
