@@ -353,6 +353,7 @@ class Lists(unittest.TestCase):
         for extents, shape in (((2, 3), (2, 3)), ((2, 4), (2, None)), ((2,), None), (None, None)):
             agreed = Value((2, 3)).agreed(Value(extents, needs_gradient=True))
             self.assertEqual((shape, True), (agreed.shape, agreed.needs_gradient))
+        self.assertIsNone(Value().agreed(Value((2,))).shape)
         self.assertTrue(Value((), needs_gradient=True).agreed(Value(())).needs_gradient)
         self.assertEqual(24, known_bytes([Value((2, 3)), Value((None,)), Value()]))
 
@@ -372,7 +373,7 @@ class Lists(unittest.TestCase):
         self.assertIsNone(self.computed("Neg", [[1, 2]], (3,)))
         self.assertEqual([[0]], self.computed("NonZero", [[3]]).tolist())
         for operation, inputs in (("Identity", [Value(())]), ("Shape", [Value((None,))]), ("Size", [Value()]),
-                                  ("Range", []), ("Neg", [None]), ("Relu", [Value((), numbers=1)])):
+                                  ("Range", []), ("Shape", [None]), ("Relu", [Value((), numbers=1)])):
             self.assertIsNone(numbers_of(operation, {}, inputs, Value(())), operation)
 
 

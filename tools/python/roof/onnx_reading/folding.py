@@ -36,6 +36,11 @@ def reshaped(given: Given, x: Any, to: Any = None) -> Any:
                       for k, extent in enumerate(extents)])
 
 
+def flattened(given: Given, x: Any) -> Any:
+    axis = given.get("axis", 1)
+    return x.reshape([int(np.prod(extents)) for extents in (x.shape[:axis], x.shape[axis:])])
+
+
 def clipped(given: Given, x: Any, low: Any = None, high: Any = None) -> Any:
     low, high = given.get("min", -np.inf) if low is None else low, given.get("max", np.inf) if high is None else high
     return np.clip(x, low, high).astype(x.dtype)
@@ -65,7 +70,7 @@ WITH_ATTRIBUTES: Dict[str, Callable[..., Any]] = {
     "Gather": lambda given, x, places: np.take(x, places, given.get("axis", 0)),
     "Squeeze": lambda given, x, axes=None: np.squeeze(x, axes_in(given, axes)),
     "Unsqueeze": lambda given, x, axes=None: np.expand_dims(x, axes_in(given, axes)),
-    "Flatten": lambda given, x: x.reshape(int(np.prod(x.shape[:given.get("axis", 1)])), -1),
+    "Flatten": flattened,
     "Transpose": lambda given, x: np.transpose(x, given.get("perm")),
     "CumSum": lambda given, x, axis: np.cumsum(x, int(axis)),
     "ConstantOfShape": lambda given, to: np.full([int(n) for n in to],

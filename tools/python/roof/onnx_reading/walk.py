@@ -39,7 +39,6 @@ class Walk:
 
     # ------------------------------------------------------------------------------------------------ values
     def value(self, shape: Shape, type_of: Any, **more: Any) -> Value:
-        type_of = type_of if isinstance(type_of, int) else 0
         size = self._float_bytes if type_of in (0, *FLOATS) else float(BYTES.get(type_of, 4))
         return Value(shape, type_of, size, is_data=type_of not in NO_DATA, **more)
 
@@ -49,7 +48,7 @@ class Walk:
         return made
 
     def _sparse(self, tensor: Any, name: str) -> Value:
-        nonzeros = self.value(tuple(tensor.values.dims), 1).numel()
+        nonzeros = Value(tuple(tensor.values.dims)).numel()
         return self.value(tuple(tensor.dims), tensor.values.data_type, origin=name, is_constant=True, stored=nonzeros)
 
     def _constant(self, tensor: Any, name: str) -> Value:
@@ -104,14 +103,14 @@ class Walk:
                     return self._body(graphs[name], given, scope, versions, made.name + "/")
 
                 graphs = {a.name: a.g for a in node.attribute if a.HasField("g")}
-                if operation == "Scan" and versions.get("", 9) < 9:
+                if operation == "Scan" and versions.get("") == 8:
                     graphs = {}  # it had another form
                 results = getattr(self, "_" + operation.lower())(made, node, graphs, inputs, body)
             else:
                 results = self._operator(made, operation, node, inputs, versions, told)
         except Refused as refused:
             raise InputError(f"{shown} at '{made.name}' {refused}") from None
-        except (OverflowError, TypeError, ValueError):
+        except (IndexError, OverflowError, TypeError, ValueError):
             raise InputError(f"{shown} at '{made.name}' has an attribute or a shape that it cannot have") from None
         scope.update((one, result) for one, result in zip(node.output, results) if one)
 
@@ -135,7 +134,7 @@ class Walk:
         try:
             found = self._shapes.of(node, operation, given, inputs, versions)
         except Refused:
-            if not said or not said[0].is_known:
+            if not said[0].is_known:
                 raise
             found = [(0, None)] * len(said)
         results = []
@@ -146,17 +145,16 @@ class Walk:
                 shape = tuple(b if a is None else a for a, b in zip(shape, one.shape))
             results.append(self.value(shape, type_of or one.type))
             results[-1].is_data &= bool(name)
-        if operation == "Reshape" and results and inputs[0] is not None and inputs[0].is_known and results[0].is_known:
-            if inputs[0].numel() != results[0].numel():
-                raise Refused(f"makes {text(results[0].shape)} of {text(inputs[0].shape)}")
+        first, made_of = results[0], next(iter(inputs), None)
+        if operation == "Reshape" and made_of is not None and made_of.is_known and first.is_known:
+            if made_of.numel() != first.numel():
+                raise Refused(f"makes {text(first.shape)} of {text(made_of.shape)}")
         data = [inputs[k] if k < len(inputs) else None for k in COUNTED_INPUTS.get(operation, range(len(inputs)))]
-        if results and results[0].type == INT32:  # what products of integers add up
-            results[0].is_data = operation in PRODUCTS or any(one is not None and one.is_data for one in data)
-        if results:
-            numbers = numbers_of(operation, given, inputs, results[0])
-            if numbers is not None:
-                results[0].shape = numbers.shape
-                results[0].numbers = numbers if self._can_compute(numbers.size) else None
+        if first.type == INT32:  # what products of integers add up
+            first.is_data = operation in PRODUCTS or any(one is not None and one.is_data for one in data)
+        numbers = numbers_of(operation, given, inputs, first)
+        if numbers is not None:
+            first.shape, first.numbers = numbers.shape, numbers if self._can_compute(numbers.size) else None
         self._mark(operation, given, [one for one in inputs if one is not None], data, results)
         self._count(made, operation, given, data, results)
         return results
@@ -164,18 +162,18 @@ class Walk:
     def _mark(self, operation: str, given: Given, present: List[Value], data: Inputs, results: Sequence[Value]) -> None:
         """What the results take over from the operands."""
         is_constant = bool(present) and all(one.is_constant for one in present)
-        source = next((one for one in present if one.is_constant and one.origin), Value())
         trains = not is_constant and any(one.is_constant and one.is_data and one.is_known and one.numel() > 1
                                          for one in data if one is not None)
         first = next((one for one in present if one.axes), Value())
         trains = trains or any(one.needs_gradient for one in present)
         for result in results:
             result.is_constant, result.needs_gradient = is_constant, trains
-            result.origin = source.origin if is_constant else ""
+            result.origin = present[0].origin if is_constant else ""
             if is_constant and operation == "DequantizeLinear":  # is moved as it is stored
-                result.size, result.stored = source.size, source.stored
-            if first.axes and operation == "Transpose" and len(given.get("perm", ())) == len(first.axes):
-                result.axes = tuple(first.axes[axis] for axis in given["perm"])
+                result.size, result.stored = present[0].size, present[0].stored
+            turned = given.get("perm", range(len(first.axes))[::-1])
+            if operation == "Transpose" and len(turned) == len(first.axes):
+                result.axes = tuple(first.axes[axis] for axis in turned)
             elif operation == "Gather" or result.shape is not None and len(result.shape) == len(first.axes):
                 result.axes = first.axes
         for result in results[1:] if operation == "DynamicQuantizeLinear" else ():
@@ -185,12 +183,9 @@ class Walk:
 
     def _count(self, made: Operator, operation: str, given: Given, data: Inputs, results: List[Value]) -> None:
         """Appends the operator, unless it computes on constants or lists alone, or makes a view."""
-        first = data[0] if data else None
-        gathers = operation.startswith("Gather") and first is not None and first.is_constant and first.is_data
         moves_data = any(one is not None and one.is_data for one in [*data, *results])
-        if not results or results[0].numbers is not None or results[0].is_constant and not gathers or not moves_data:
-            return
-        if operation in VIEWS or operation in ("Shape", "Size"):
+        if (operation in VIEWS or results[0].numbers is not None or not moves_data
+                or results[0].is_constant and not operation.startswith("Gather")):
             return
         made.output = results[0].shape if results[0].is_known else ()
         # Values of constants that no operator before has read, without factors of quantization and running means.
@@ -227,7 +222,8 @@ class Walk:
 
     def _if(self, made: Operator, _: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]],
             body: Any) -> List[Value]:
-        runs = inputs[0].number() if inputs and inputs[0] else None
+        condition = next(filter(None, inputs), None)
+        runs = condition.number() if condition is not None else None
         names = ["then_branch", "else_branch"] if runs is None else ["then_branch" if runs else "else_branch"]
         if not all(name in graphs for name in names):
             raise Refused("lacks a branch")
@@ -248,13 +244,11 @@ class Walk:
         number = limit.number() if limit is not None else None
         begins = True if begin is None else begin.number()
         most, computes_end = MOST_ONE_BY_ONE // max(1, len(graphs["body"].node)), ends_itself(graphs["body"])
-        trips = None if number is None else max(0, int(number))
-        if begins is None:
-            trips = None
-        elif not begins:
-            trips = 0
-        elif limit is None and computes_end:
-            trips = 2**63
+        trips: Any = None if number is None else max(0, int(number))
+        if limit is None and computes_end:
+            trips = float("inf")
+        if not begins:
+            trips = None if begins is None else 0
         one_by_one = trips is not None and (trips <= most or computes_end)
         total: Dict[str, Operator] = {}
         done = 0
@@ -264,19 +258,18 @@ class Walk:
             goes_on, after = outputs[0].number() if outputs else None, outputs[1:len(states) + 1]
             is_same = [one.shape for one in states] == [one.shape for one in after]
             if trips != 0:
-                states = (after if goes_on is not None and (one_by_one or is_same)
+                states = (after if goes_on is not None and one_by_one
                           else [one.agreed(other) for one, other in zip(states, after)])
-            repeats = (trips if not one_by_one and goes_on and is_same and trips is not None
-                       else 0 if trips in (0, None) else 1)
-            done = done + repeats
+            repeats = 0 if not trips else trips if goes_on and is_same and not one_by_one else 1
+            done += repeats
             for one in walked:
                 one = one if repeats == 1 else one.times(repeats)
                 total[one.name] = total[one.name].__iadd__(one) if one.name in total else one
-            if (goes_on is None and trips != 0 or done != trips and not one_by_one
-                    or goes_on and most < done < (trips or 0)):
+            ends = trips is not None and (done >= trips or goes_on is not None and not goes_on)
+            if not ends and (goes_on is None or not one_by_one or done > most):
                 made.unknown = ITERATIONS
                 self.operators.append(made)
-            if made.unknown or goes_on is not None and not goes_on or done >= (trips or 0):
+            if ends or made.unknown:
                 break
         self.operators += total.values()
         length, scans = None if made.unknown else done, outputs[1 + len(after):]
