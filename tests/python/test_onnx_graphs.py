@@ -140,8 +140,8 @@ class Operators(unittest.TestCase):
         inner = [helper.make_node("Relu", ["a"], ["b"])], [helper.make_opsetid("", 17)]
         function = helper.make_function("custom", "F", ["a"], ["c"], *inner)
         for text, held, extents, shapes in (
-            ("y = Add x nowhere", "", [3], {"y": LACKS}), ("y = custom/Relu x", "", [3], {"y": ODD}),
-            ("f = custom/F x; y = Neg f", "", [3], {"y": LACKS}),
+            ("y = custom/Relu x", "", [3], {"y": ODD}), ("f = custom/F x; y = Neg f", "", [3], {"y": LACKS}),
+            ("y = ReduceSum x nowhere", "", [3], {"y": LACKS}),
             ("y = com.microsoft.nchwc/Conv x w", "w:4,3,1,1", [3, 2, 2], {"y": (1, 4, 2, 2)})):
             self.assertEqual(shapes, self.shapes(text, held, extents, functions=[function]))
         attention = [*nodes_in("y = com.microsoft/Attention x w b num_heads=2")], [*held_in("w:8,24 b:24")], [3, 8]
@@ -187,6 +187,7 @@ class Operators(unittest.TestCase):
             ("y = BatchNormalization x a b c d", "a:2 b:2 c:2 d:2", {"y": 0}, 4, 8),
             ("y = LSTM x w r - - h hidden_size=4 layout=1", "w:1,16,8 r:1,16,4 h:1,1,4", {"y": 2 * 2 * 64}, 196, 392),
             ("b = Cast i to=1; y = Add x b", "i=[1,1,1,1,1,1,1,1]", {"y": 0}, 8, 16),
+            ("b = Size x; f = Cast b to=1; y = Mul x f", "", {"y": 0}, 0, 0),
             ("o = custom/Odd x; s = Shape o; y = Reshape x s", "", {"o": 0}, 0, 0),
             ("o = Cast x to=7; b = Add o o; y = Cast b to=1", "", {"o": 0, "y": 0}, 0, 0),
             ("a = Cast x to=6; y = Slice a i j - k", "i=[0] j=[1] k=[1]", {"a": 0, "y": 0}, 0, 0),
@@ -205,7 +206,7 @@ class Operators(unittest.TestCase):
             found = read(made([*nodes_in(text)], [*held_in(held)], [3, 8], kind=kind))
             self.assertEqual(moved, {one.name: one.forward.compulsory for one in found.operators}, text)
         model = made([*nodes_in("y = MatMul x w")], [*held_in("w:8,5:6")], [3, 8], kind=INT32)
-        self.assertEqual(2 * 24 * 5, read(model).flops())
+        self.assertEqual((2 * 24 * 5, 8 * 5), (read(model).flops(), read(model).parameters))
 
 
 class WithinGraphs(unittest.TestCase):
@@ -272,7 +273,7 @@ class WithinGraphs(unittest.TestCase):
             ("If no", "other", (False, x, x, 3072)), ("If maybe", "fewer", (False, None, None, 192))):
             graphs = {"then_branch": branch["then"], "else_branch": branch[other]}
             self.assertEqual(ran, self.ran(f"o = {words}", "w:8,8", **graphs), (words, other))
-        self.assertEqual((False, x, x, 192), self.ran("o = If yes", then_branch=branch["then"]))
+        self.assertEqual((False, x, x, 192), self.ran("o = If yes", version=8, then_branch=branch["then"]))
         for text in ("o = If no", "o = If maybe"):
             with self.assertRaisesRegex(InputError, "If at 'within' lacks a branch$"):
                 self.ran(text, then_branch=branch["then"])
@@ -345,8 +346,9 @@ class WithinGraphs(unittest.TestCase):
         scan, held = "s r = Scan b x num_scan_inputs=1", "w:8,8 b:3,8,8"
         grows = body_of(nodes_in("next = Concat state row axis=0"), states, ["next", "row"])
         self.assertEqual((True, (6, 8, 8), None, 0), self.ran(scan, held, body=grows))
-        odd = body_of(nodes_in("kept = custom/Odd row"), states, ["state", "kept"])
-        self.assertEqual((False, (3, 8, 8), None, 0), self.ran(scan, held, body=odd))
+        for words in ("kept = custom/Odd row", "other = Neg row"):
+            odd = body_of(nodes_in(words), states, ["state", "kept"])
+            self.assertEqual((False, (3, 8, 8), None, 0), self.ran(scan, held, body=odd))
         both, rows = body_of(nodes_in("kept = MatMul a b"), ["a", "b"], ["kept"]), (3, 1, 8, 8)
         words = "num_scan_inputs=2 scan_input_axes=[1,1]"
         self.assertEqual((False, rows, rows, 3072), self.ran(f"r = Scan x x {words}", body=both))

@@ -169,8 +169,6 @@ class Walk:
         for result in results:
             result.is_constant, result.needs_gradient = is_constant, trains
             result.origin = present[0].origin if is_constant else ""
-            if is_constant and operation == "DequantizeLinear":  # is moved as it is stored
-                result.size, result.stored = present[0].size, present[0].stored
             turned = given.get("perm", range(len(first.axes))[::-1])
             if operation == "Transpose" and len(turned) == len(first.axes):
                 result.axes = tuple(first.axes[axis] for axis in turned)
