@@ -1,11 +1,10 @@
 """Graphs within the graph of an ONNX file: branches, loops, scans and functions."""
 
-import ast
 import re
 import unittest
 import unittest.mock
 
-from test_onnx_reading import made, node, numbers, of_kind, read, weights
+from test_onnx_reading import held_in, made, node, nodes_in, numbers, of_kind, read, weights
 
 import numpy as np
 import onnx
@@ -58,25 +57,6 @@ class Nodes(unittest.TestCase):
 
 
 LACKS, ODD, INT8, INT32, INT64 = "its shapes are unknown", "no rule is known", 3, 6, 7
-
-
-def nodes_in(text):
-    """As `results = operator inputs attribute=value; …`, where - is one that is left out."""
-    for line in text.split("; "):
-        words = ["" if word == "-" else word for word in line.split(" ")]
-        at = words.index("=") + 1
-        domain, _, operation = words[at].rpartition("/")
-        given = dict(one.split("=") for one in words[at:] if "=" in one)
-        given = {name: ast.literal_eval(value) for name, value in given.items()}
-        inputs = [one for one in words[at + 1:] if "=" not in one]
-        yield helper.make_node(operation, inputs, words[:at - 1], domain=domain, **given)
-
-
-def held_in(text):
-    """Weights as `name:extents:type …`, of fp32 without a type, and lists of numbers as `name=numbers …`."""
-    for name, values, extents, kind in re.findall(r"(\w+)(?:=(\S+)|:([\d,]*):?(\d*))", text):
-        dims = ast.literal_eval(f"[{extents}]")
-        yield numbers(name, ast.literal_eval(values)) if values else weights(name, *dims, kind=int(kind or 1))
 
 
 class Operators(unittest.TestCase):
@@ -315,6 +295,7 @@ class WithinGraphs(unittest.TestCase):
             ("b x scan_input_axes=[-5]", "1,3,8,8", (True, (1, 3, 8, 8), None, 3264)),
             ("b x scan_output_axes=[0]", "3,8,8", (False, (3, 8, 8), (1, 3, 8, 8), 3264)),
             ("b x scan_output_axes=[1]", "3,8,8", (False, (3, 8, 8), (3, 1, 8, 8), 3264)),
+            ("b x scan_output_axes=[-4]", "3,8,8", (False, (3, 8, 8), (1, 3, 8, 8), 3264)),
             ("b x scan_output_axes=[-1]", "3,8,8", (False, (3, 8, 8), (3, 8, 8, 1), 3264)),
             ("- x", "1", (False, None, (1, 3, 8, 8), 3072)), ("b u", "1", (True, None, None, 0))):
             scan = f"u = custom/Odd x; s r = Scan {words} num_scan_inputs=1"

@@ -1,6 +1,8 @@
 """ONNX files that are only estimated: shapes, FLOPs and bytes by hand."""
 
+import ast
 import importlib.util
+import re
 import sys
 import tempfile
 import unittest
@@ -43,6 +45,25 @@ def made(nodes, held=(), extents=(3, 8, 8), last="y", version=17, more=(), kind=
     if functions:
         model.functions.extend(functions)
     return model
+
+
+def nodes_in(text):
+    """As `results = operator inputs attribute=value; …`, where - is one that is left out."""
+    for line in text.split("; "):
+        words = ["" if word == "-" else word for word in line.split(" ")]
+        at = words.index("=") + 1
+        domain, _, operation = words[at].rpartition("/")
+        given = dict(one.split("=") for one in words[at:] if "=" in one)
+        given = {name: ast.literal_eval(value) for name, value in given.items()}
+        inputs = [one for one in words[at + 1:] if "=" not in one]
+        yield helper.make_node(operation, inputs, words[:at - 1], domain=domain, **given)
+
+
+def held_in(text):
+    """Weights as `name:extents:type …`, of fp32 without a type, and lists of numbers as `name=numbers …`."""
+    for name, values, extents, kind in re.findall(r"(\w+)(?:=(\S+)|:([\d,]*):?(\d*))", text):
+        dims = ast.literal_eval(f"[{extents}]")
+        yield numbers(name, ast.literal_eval(values)) if values else weights(name, *dims, kind=int(kind or 1))
 
 
 def read(model, batch=1, float_bytes=4, given=None, **sizes):
@@ -170,26 +191,18 @@ class ByHand(unittest.TestCase):
         self.assertEqual((1, 1, 4), of_kind(read(model), "Neg").output)
 
     def test_pads_are_computed_as_pytorch_writes_them(self):
-        held = [
-            numbers("pads", [1, 2, 3, 4, 0, 0, 0, 0]),
-            numbers("pairs", [-1, 2]),
-            numbers("last", [-1]),
-            numbers("before", [-(1 << 62)]),
-            numbers("axis", [0]),
-            numbers("back", [-1]),
-            numbers("all", [-1]),
-        ]  # left, right, top, bottom, …
-        nodes = [node("Reshape", ["pads", "pairs"], "rows"), node("Slice", ["rows", "last", "before", "axis", "back"], "turned"),
-                 node("Transpose", ["turned"], "columns", perm=[1, 0]), node("Reshape", ["columns", "all"], "list"), node("Pad", ["x", "list"], "y")]
-        self.assertEqual((1, 3, 8 + 3 + 4, 8 + 1 + 2), of_kind(read(made(nodes, held)), "Pad").output)
+        held = held_in(f"pads=[1,2,3,4,0,0,0,0] pairs=[-1,2] last=[-1] before=[-{1 << 62}] axis=[0]")
+        # left, right, top, bottom, …
+        nodes = nodes_in("rows = Reshape pads pairs; turned = Slice rows last before axis last; "
+                         "columns = Transpose turned perm=[1,0]; list = Reshape columns last; y = Pad x list")
+        self.assertEqual((1, 3, 8 + 3 + 4, 8 + 1 + 2), of_kind(read(made([*nodes], [*held])), "Pad").output)
 
     def test_a_shape_that_the_file_computes_from_its_inputs(self):
-        nodes = [node("Shape", ["x"], "s"), node("Gather", ["s", "second"], "n"), node("Div", ["n", "two"], "half"),
-                 node("Concat", ["one", "half", "rest"], "to", axis=0), node("Cast", ["to"], "floats", to=TensorProto.FLOAT),
-                 node("Floor", ["floats"], "floor"), node("Cast", ["floor"], "whole", to=TensorProto.INT64), node("Reshape", ["x", "whole"], "r"),
-                 node("Relu", ["r"], "y")]
-        held = [numbers("second", [1]), numbers("two", [2]), numbers("one", [0]), numbers("rest", [-1])]
-        self.assertEqual((1, 4, 16), of_kind(read(made(nodes, held, [8, 8])), "Relu").output)
+        nodes = nodes_in("s = Shape x; n = Gather s second; half = Div n two; to = Concat one half rest axis=0; "
+                         "float = Cast to to=1; floor = Floor float; whole = Cast floor to=7; "
+                         "r = Reshape x whole; y = Relu r")
+        held = held_in("second=[1] two=[2] one=[0] rest=[-1]")
+        self.assertEqual((1, 4, 16), of_kind(read(made([*nodes], [*held], [8, 8])), "Relu").output)
 
     def test_windows_that_are_not_square_or_turned_round_have_their_products(self):
         nodes = [node("Conv", ["x", "c"], "map", pads=[0, 3, 0, 3]), node("ConvTranspose", ["map", "t"], "y", strides=[2, 2])]
