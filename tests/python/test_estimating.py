@@ -11,7 +11,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from roof.commands import estimate as command
-from roof.configs import is_named, load, stored_as
 from roof.errors import InputError
 from roof.estimating import Estimated, estimate
 from roof.work import Work
@@ -64,18 +63,6 @@ class Written(unittest.TestCase):
         self.assertGreater(document["machines"][0]["layer_by_layer_s"], 0)
         self.assertIn("made at batch 2 in bf16", str(made))
 
-    def test_weights_are_stored_as_their_file_says(self):
-        awq = stored_as({"quant_method": "awq", "bits": 4, "group_size": 128})
-        self.assertEqual((4, 128, 20), awq[:3])  # scales in fp16 and zero points of 4 bits
-        self.assertEqual((8, 128 * 128, 32), stored_as({"quant_method": "fp8", "weight_block_size": [128, 128]})[:3])
-        self.assertEqual((4, 32, 8, "experts"), tuple(stored_as({"quant_method": "mxfp4"})))
-        self.assertEqual((4, 64, 32), stored_as({"quant_method": "bitsandbytes", "load_in_4bit": True})[:3])
-        groups = {"g": {"weights": {"num_bits": 8, "strategy": "channel", "symmetric": True}}}
-        self.assertEqual((8, 0, 16), stored_as({"quant_method": "compressed-tensors", "config_groups": groups})[:3])
-        self.assertIsNone(stored_as({"quant_method": "of tomorrow"}))
-        self.assertTrue(is_named("model.layers.0.mlp.gate", "gate") and is_named("lm_head", "re:.*head"))
-        self.assertFalse(is_named("model.layers.0.mlp.gate_proj", "gate"))
-
     def test_wrong_words_are_one_sentence(self):
         for words, part in ((["c.json"], "--batch is required"), (["c.json", "--batch", "0"], "--batch: '0'"),
                             (["c.json", "--batch", "1", "--phase", "back"], "--phase"), (["c.json", "--batch", "1", "--size", "w=1"], "--size w"),
@@ -83,16 +70,6 @@ class Written(unittest.TestCase):
             with self.assertRaisesRegex(InputError, part):
                 command.options(words)
         self.assertEqual(([1, 8], 64), (command.options(["c.json", "--batch", "1,8", "--size", "tokens=64"]).batches, 64))
-
-    def test_a_file_that_is_no_config_is_refused(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for content in (b"[]", b"{", b"\xff\xfe", b"[" * 100000, b"{" + b" " * (1 << 20) + b"}"):
-                file = Path(folder) / "config.json"
-                file.write_bytes(content)
-                with self.assertRaisesRegex(InputError, "no JSON object"):
-                    load(file, 1, None, "fp32")
-            with self.assertRaisesRegex(InputError, "No such file"):
-                load(Path(folder) / "none.json", 1, None, "fp32")
 
 
 @unittest.skipIf(NO_TRANSFORMERS, NO_TRANSFORMERS)

@@ -19,6 +19,7 @@ from roof.work import SHARE
 LARGEST = 1 << 20  #: bytes of a config.json
 MOST_LAYERS = 4096  #: and experts
 USUAL_TOKENS = 1024
+MOST_TOKENS = 1 << 24  #: of a model whose config states no positions
 SAMPLES = 160000  #: of sound: 10 s at 16 kHz
 DTYPES = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions", "max_decoder_position_embeddings")
@@ -52,7 +53,7 @@ class Loaded:
     mode: Any = field(default_factory=fake_mode)
     model: Any = None
     call: Any = None
-    tokens: int = 0
+    tokens: int = field(init=False)
     remarks: List[str] = field(default_factory=list)
 
 
@@ -141,8 +142,8 @@ def inputs_of(made: Loaded, config: Any, batch: int, tokens: Optional[int]) -> D
     accepted = inspect.signature(made.model.forward).parameters
     main = made.model.main_input_name if made.model.main_input_name in accepted else next(iter(accepted))
     text = config.get_text_config()
-    most = next((getattr(text, name) for name in POSITIONS if getattr(text, name, None)), 0)
-    most = most if isinstance(most, int) and most > 0 else 1 << 24
+    positions = (getattr(text, name, None) for name in POSITIONS)
+    most = next((number for number in positions if isinstance(number, int) and number > 0), MOST_TOKENS)
     if tokens and tokens > most:
         raise InputError(f"tokens: {made.name} has {most} positions, fewer than {tokens} tokens")
     length, image = tokens or min(USUAL_TOKENS, most), one(224, "image_size", "img_size")
@@ -150,24 +151,22 @@ def inputs_of(made: Loaded, config: Any, batch: int, tokens: Optional[int]) -> D
     image = [one(3, "num_channels", "in_channels", "in_chans"), *list(image)[-2:]]
     video = [one(16, "num_frames", "frames_per_clip"), *image]
     bins = one(80, "num_mel_bins", "feature_size", "input_feat_per_channel", "feature_projection_input_dim")
-    sound = 2 * one(0, "max_source_positions") or USUAL_TOKENS
+    sound = 2 * one(USUAL_TOKENS // 2, "max_source_positions")
     turned = config.model_type.endswith(("whisper", "_encoder"))
     channels = [one(1, "audio_channels")] if one(None, "audio_channels", "downsampling_ratios") else []  # of a codec
     extents = {"input_ids": [length], "decoder_input_ids": [length], "pixel_values_videos": video,
-               "pixel_values": video if one(0, "num_frames", "tubelet_size") else image,
+               "pixel_values": video if one(None, "num_frames", "tubelet_size") else image,
                "input_features": [bins, sound] if turned else [sound, bins],
-               "input_values": [one(0, "max_length"), bins] if one(0, "frequency_stride") else [*channels, SAMPLES]}
-    names = [main]
-    if getattr(config, "is_encoder_decoder", False) and "decoder_input_ids" in accepted:
-        names.append("decoder_input_ids")
-    if not made.model.can_generate() and one(None, "vision_config", "audio_config") is not None:
-        names += [name for name in ("input_ids", "pixel_values", "input_features") if name in accepted and name != main]
-    names += [name for name, one in accepted.items() if one.default is one.empty and name in extents
-              and name not in names]
-    unknown = [name for name in names if name not in extents]
-    if unknown:
-        raise InputError(f"{type(made.model).__name__} reads '{unknown[0]}', whose extents are not known here: call "
+               "input_values": [config.max_length, bins] if one(None, "frequency_stride") else [*channels, SAMPLES]}
+    if main not in extents:
+        raise InputError(f"{type(made.model).__name__} reads '{main}', whose extents are not known here: call "
                          "roof.estimate(model, inputs) in Python")
+    asked = [main, *(name for name, one in accepted.items() if one.default is one.empty and name in extents)]
+    if getattr(config, "is_encoder_decoder", False):
+        asked.append("decoder_input_ids")
+    if not made.model.can_generate() and one(None, "vision_config", "audio_config") is not None:
+        asked += ["input_ids", "pixel_values", "input_features"]
+    names = [name for name in dict.fromkeys(asked) if name in accepted]
     made.tokens = length if any(name.endswith("input_ids") for name in names) else 0
     if tokens and not made.tokens:
         raise InputError(f"tokens: {made.name} reads {main}, not tokens")
