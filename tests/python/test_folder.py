@@ -2,6 +2,7 @@ import base64
 import errno
 import multiprocessing
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import tempfile
 import unittest
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 from roof import folder
@@ -43,6 +45,13 @@ def write_at_once(place, number, barrier, said, replace):
         said.put((number, type(error).__name__))
 
 
+def checksum(*lines):
+    total = 0
+    for one in lines:
+        total = (total * 0x5DEECE66D + zlib.crc32(one.encode())) % 2**48
+    return base64.urlsafe_b64encode(total.to_bytes(6, "big")).decode()
+
+
 def check_recording(place):
     """That the checksum of its row is that of all its lines, by docs/reliability.md."""
     header, line = (place / "measurements.csv").read_text(encoding="utf-8").splitlines()
@@ -51,10 +60,7 @@ def check_recording(place):
     lines = [header.rsplit(",", 1)[0], line]
     for name in ("samples.csv", "layers.csv"):
         lines += (place / name).read_text(encoding="utf-8").splitlines()
-    total = 0
-    for one in [*lines, header]:
-        total = (total * 0x5DEECE66D + zlib.crc32(one.encode())) % 2**48
-    assert header.endswith(":" + run) and stated == base64.urlsafe_b64encode(total.to_bytes(6, "big")).decode()
+    assert header.endswith(":" + run) and stated == checksum(*lines, header)
 
 
 def whole_recording(place):
@@ -140,17 +146,81 @@ class Folder(unittest.TestCase):
         self.assertEqual([self.folder], list(self.folder.parent.iterdir()))
 
     def test_it_is_replaced_where_the_system_cannot_exchange_names_at_once(self):
+        def exchange(at, part, at_too, place, flag):
+            self.assertEqual((-100, -100, 2), (at, at_too, flag))  # AT_FDCWD and RENAME_EXCHANGE of Linux
+            for old, new in ((part, part + b"2"), (place, part), (part + b"2", place)):
+                os.rename(old, new)
+            return 0
+
         self.write()
-        first = (self.folder / "machine.yaml").read_bytes()
-        with mock.patch.object(folder.ctypes, "CDLL", return_value=object()):
-            self.write(replace=True)
-        self.assertNotEqual(first, (self.folder / "machine.yaml").read_bytes())
-        self.assertEqual([self.folder], list(self.folder.parent.iterdir()))
+        systems = object(), SimpleNamespace(renameat2=lambda *_: -1), SimpleNamespace(renameat2=exchange)
+        for system, renames in zip(systems, (4, 4, 1)):  # the first of them fails
+            first = (self.folder / "machine.yaml").read_bytes()
+            with mock.patch.object(folder.ctypes, "CDLL", return_value=system), \
+                    mock.patch.object(Path, "rename", autospec=True, side_effect=Path.rename) as renamed:
+                self.write(replace=True)
+            self.assertEqual(renames, renamed.call_count)
+            self.assertNotEqual(first, (self.folder / "machine.yaml").read_bytes())
+            self.assertEqual([self.folder], list(self.folder.parent.iterdir()))
 
     def test_a_locked_folder_is_not_replaced(self):
         self.write()
+        lock = self.folder / ".lock"
         with folder.locked(self.folder), self.assertRaisesRegex(FileExistsError, "another process writes"):
             self.write(replace=True)
+        self.assertEqual(0o644, lock.stat().st_mode & 0o777)
+        for change in (lock.unlink, lambda: (lock.unlink(), lock.touch())):
+            with mock.patch.object(folder.fcntl, "flock", side_effect=lambda *_: change()), \
+                    self.assertRaisesRegex(FileExistsError, "another process has replaced"):
+                self.write(replace=True)
+        with mock.patch.object(folder.fcntl, "flock", side_effect=OSError(errno.ENOLCK, "No locks available")):
+            self.write(replace=True)
+
+    def test_files_and_names_are_flushed_and_nothing_of_others(self):
+        self.folder = self.folder.parent / "a" / "b" / ("m" * 240)
+        self.write()
+        (self.folder.parent / "a.csv").symlink_to("gone")
+        os.mkfifo(self.folder.parent / "b.csv")
+        opened, flushed = os.listdir("/proc/self/fd"), []
+
+        def fsync(descriptor):
+            path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+            flushed.append(re.sub("[a-z]{10}[.]part", "PART", path.name))
+            if path.is_dir():
+                raise OSError(errno.EINVAL, "Invalid argument")
+
+        with mock.patch.object(os, "fsync", fsync):
+            self.write(replace=True)
+        files = ["checksums.csv", "layers.csv", "machine.yaml", "measurements.csv", "plan.yaml", "samples.csv"]
+        self.assertEqual((files, [f".{'m' * 200}.PART", "b"]), (sorted(flushed[:6]), flushed[6:]))
+        self.assertEqual(len(opened), len(os.listdir("/proc/self/fd")))
+        broken = OSError(errno.EIO, "Input/output error")
+        with mock.patch.object(os, "fsync", side_effect=broken), self.assertRaises(OSError):
+            self.write(replace=True)
+
+    def test_records_have_a_checksum_for_256_lines_and_a_table_of_rows_one_header(self):
+        rows = [({"id": name, "status": "ok"}, [{"launch_s": 1, "used": 1}] * 2, []) for name in ("a", "b")]
+        cells = [("a\nb", k) for k in range(257)]
+        folder.put(self.folder, 'name: "import"\n', MACHINE, rows, [("memory.csv", ("id", "bytes"), cells)])
+        header, *lines = (self.folder / "memory.csv").read_text(encoding="utf-8").splitlines()
+        self.assertRegex(header, "^id,bytes,block_checksum:[a-z]{10}$")
+        plain = [f"a b,{k}" for k in range(257)]
+        first = checksum("id,bytes", *plain[:256], header)
+        second = checksum(first, plain[256], header)
+        self.assertEqual([*(f"{line}," for line in plain[:255]), f"a b,255,{first}", f"a b,256,{second}"], lines)
+        self.assertEqual("id,launch_s,used\na,1,1\na,1,1\nb,1,1\nb,1,1\n", (self.folder / "samples.csv").read_text())
+        self.assertFalse((self.folder / "layers.csv").exists())
+
+    def test_what_stops_a_rename_is_told(self):
+        self.folder.mkdir()
+        (self.folder / "notes.txt").touch()
+        with self.assertRaises(OSError) as raised:
+            folder.put(self.folder, "", MACHINE, [(row(), [], [])])
+        self.assertEqual(errno.ENOTEMPTY, raised.exception.errno)
+        with mock.patch.object(Path, "rename", side_effect=OSError(errno.EXDEV, "Invalid cross-device link")), \
+                self.assertRaises(OSError) as raised:
+            self.write()
+        self.assertEqual((errno.EXDEV, ["notes.txt"]), (raised.exception.errno, os.listdir(self.folder)))
 
     def test_of_processes_that_write_at_once_one_has_the_folder_and_it_is_whole(self):
         races = int(os.environ.get("ROOF_RACES", "8"))
@@ -180,12 +250,23 @@ class Folder(unittest.TestCase):
     def test_each_rank_has_its_folder(self):
         nothing = dict.fromkeys(("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK",
                                  "PMI_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS"), "")
-        for variables, name in (({}, "mine"), ({"RANK": "0", "WORLD_SIZE": "4"}, "mine"), ({"RANK": "3", "WORLD_SIZE": "4"}, "mine-rank3"),
-                                ({"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0"}, "mine"), ({"RANK": "x", "WORLD_SIZE": "4"}, "mine"),
-                                ({"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, "mine-rank1"), ({"RANK": "2"}, "mine"),
-                                ({"SLURM_PROCID": "7", "SLURM_NTASKS": "8"}, "mine-rank7"), ({"PMI_RANK": "1", "PMI_SIZE": "2"}, "mine-rank1")):
+        for variables, rank, ranks in (
+                ({}, 0, 1), ({"RANK": "0", "WORLD_SIZE": "4"}, 0, 4), ({"RANK": "3", "WORLD_SIZE": "4"}, 3, 4),
+                ({"RANK": "2"}, 0, 1), ({"RANK": "4", "WORLD_SIZE": "4"}, 0, 1),
+                ({"SLURM_PROCID": "7", "SLURM_NTASKS": "8"}, 7, 8),
+                ({"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0"}, 0, 1), ({"RANK": "x", "WORLD_SIZE": "4"}, 0, 1),
+                ({"RANK": "0", "WORLD_SIZE": "1", "PMI_RANK": "1", "PMI_SIZE": "2"}, 1, 2),
+                ({"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, 1, 2)):
             with mock.patch.dict(os.environ, {**nothing, **variables}), mock.patch.dict(sys.modules, {"torch": None}):
-                self.assertEqual(name, folder.of_rank(self.folder).name)
+                self.assertEqual((rank, ranks), folder.rank_of_environment())
+                self.assertEqual(f"mine-rank{rank}" if rank else "mine", folder.of_rank(self.folder).name)
+        group = {"is_available": lambda: True, "is_initialized": lambda: True, "get_rank": lambda: 2,
+                 "get_world_size": lambda: 3}
+        for more, answer in (({}, (2, 3)), ({"is_initialized": lambda: False}, (0, 1)),
+                             ({"is_available": lambda: False, "is_initialized": None}, (0, 1))):
+            torch = SimpleNamespace(distributed=SimpleNamespace(**{**group, **more}))
+            with mock.patch.dict(os.environ, nothing), mock.patch.dict(sys.modules, {"torch": torch}):
+                self.assertEqual(answer, folder.rank_of_environment())
 
     def test_other_results_are_never_replaced(self):
         self.write()

@@ -81,8 +81,6 @@ def seal(place: Path, run: str) -> str:
     """checksums.csv: the length of every file and its last checksum. Each line is a block."""
     lines = []
     for file in sorted(place.iterdir()):
-        if file.name == "checksums.csv" or file.suffix not in (".csv", ".yaml"):
-            continue
         content = file.read_bytes()
         end = f"{zlib.crc32(content):08x}"
         if file.suffix == ".csv":
@@ -176,7 +174,7 @@ def put(place: Path, plan: str, machine: Dict[str, Any], rows: Sequence[WholeRow
     try:
         part.mkdir()
         write_files(part, plan, machine, rows, records)
-        flush(part)
+        flush(*part.iterdir(), part)
         try:
             part.rename(real)  # onto nothing, or an empty folder
         except OSError as error:
@@ -190,14 +188,14 @@ def put(place: Path, plan: str, machine: Dict[str, Any], rows: Sequence[WholeRow
         shutil.rmtree(part, ignore_errors=True)
 
 
-def flush(folder: Path) -> None:
-    """The files and the names in a folder, to the disk. Some file systems cannot flush names."""
-    for path in [*(one for one in folder.iterdir() if one.suffix in (".csv", ".yaml")), folder]:
+def flush(*paths: Path) -> None:
+    """Files, and the names in folders, to the disk. Some file systems cannot flush names."""
+    for path in paths:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         try:
             os.fsync(descriptor)
         except OSError:
-            if path != folder:
+            if not path.is_dir():
                 raise
         finally:
             os.close(descriptor)
