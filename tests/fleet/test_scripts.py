@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from roof.errors import InputError
 
@@ -99,10 +100,23 @@ class Scripts(unittest.TestCase):
         for text, nodes in (("n[08-10,12],login1", "n08 n09 n10 n12 login1"), ("r[1-2]n[01,03]-ib", "r1n01-ib r1n03-ib r2n01-ib r2n03-ib"),
                             ("a[1-2]b[3]c[5-6]", "a1b3c5 a1b3c6 a2b3c5 a2b3c6"), ("n1 n2\nn3", "n1 n2 n3"), ("", "")):
             self.assertEqual(nodes.split(), node_list(text))
-        for text in ("n[1-", "n[3-1]", "n[1-x]", "n;rm", "$(id)", "-n1", "n[0-999999999]", "n[1-2]]", "r[1-2]n[1-", "n[[1-2]]", "n[1-400]m[1-400]",
-                     "n[]", "[1-2]]["):
-            with self.assertRaises(InputError, msg=text):
-                node_list(text)
+        for text, odd in (("n[1-", "n[1-"), ("r[1-2]n[1-", "r1n[1-"), ("n[1-2]]", "n1]"), ("n[[1-2]]", "n[1]"),
+                          ("[1-2]][", "1]["), ("n;rm", "n;rm"), ("$(id)", "$(id)"), ("a,-n1", "-n1")):
+            self.refuses_nodes(text, f"'{odd}' is no node's name")
+        for text, part in (("n[3-1]", "3-1"), ("n[1-x]", "1-x"), ("n[1,]", ""), ("n[0-999999999]", "0-999999999"),
+                           ("n[0-100000]", "0-100000")):
+            self.refuses_nodes(text, f"'{part}' in '{text}' is no range such as 01-32")
+        self.refuses_nodes("n[1-400]m[1-400]", "more than 100,000 nodes")
+        with mock.patch("roof.fleet.nodes.MOST_NODES", 6):
+            for text in ("n[1-6]", "r[1-2]n[1-3]", "r[1-2],n[1-4]"):
+                self.assertEqual(6, len(node_list(text)))
+            for text in ("r[1-2],n[1-5]", "r[1-2]n[1-4]"):
+                self.refuses_nodes(text, "more than 100,000 nodes")
+
+    def refuses_nodes(self, text, sentence):
+        with self.assertRaises(InputError) as raised:
+            node_list(text)
+        self.assertEqual(f"--nodes: {sentence}", str(raised.exception))
 
     @unittest.skipIf(yaml is None, "PyYAML is not installed")
     def test_every_object_of_the_manifest_follows_its_published_schema(self):

@@ -21,6 +21,7 @@ from roof.folder import RESULTS
 from roof.program import program
 
 MOST_LEVELS, MOST_ENTRIES = 6, 1_000_000
+AT_ONCE = 500  #: folders that one process reads before another is worth its start
 MOST_BYTES = 64 << 20  #: of a folder without a digest; a calibration has 3 MB
 
 
@@ -66,7 +67,7 @@ def _in_machine(folder: str, key: str, most_lines: Optional[int] = None) -> str:
         lines = read_regular(f"{folder}/machine.yaml", MOST_BYTES).decode("utf-8", "replace").split("\n")[:most_lines]
     except InputError:
         lines = []
-    return next((line[len(key) + 1 :].strip().strip("\"'") for line in lines if line.startswith(key + ":")), "")
+    return next((line.partition(":")[2].strip().strip("\"'") for line in lines if line.startswith(key + ":")), "")
 
 
 def _node_of(place: Path) -> str:
@@ -108,7 +109,7 @@ def _read_some(places: List[Tuple[str, bool]]) -> List[Read]:
 
 def _read_all(places: List[Tuple[str, bool]]) -> List[Read]:
     """The same, of many folders on all processors."""
-    size = max(500, -(-len(places) // len(os.sched_getaffinity(0))))
+    size = max(AT_ONCE, -(-len(places) // len(os.sched_getaffinity(0))))
     parts = [places[k : k + size] for k in range(0, len(places), size)]
     if len(parts) > 1:
         try:
@@ -165,7 +166,7 @@ def read_fleet(folders: List[str]) -> Fleet:
     for folder in folders:
         if not os.path.isdir(folder):
             raise InputError(f"there is no folder {folder}")
-        for place, level, files in _walk(folder.rstrip("/") or "/", fleet):
+        for place, level, files in _walk(str(Path(folder)), fleet):
             if "digest.csv" in files:
                 with_digest.append((place, "machine.yaml" in files))
             elif "measurements.csv" in files:

@@ -36,9 +36,8 @@ def node_list(text: str) -> List[str]:
     nodes: List[str] = []
     for word in re.findall(r"(?:[^][,\s]|\[[^][\s]*\]|[][])+", text):
         parts, number = [], 1
-        for part in re.findall(r"\[[^][]*\]|[^][]+|[][]", word):
-            is_list = part[0] == "[" and part[-1] == "]" and len(part) > 1
-            parts.append([one for each in part[1:-1].split(",") for one in _numbers(each, word)] if is_list else [part])
+        for ranges, plain in re.findall(r"\[([^][]*)\]|([^][]+|[][])", word):
+            parts.append([plain] if plain else [one for each in ranges.split(",") for one in _numbers(each, word)])
             number *= len(parts[-1])
             if number + len(nodes) > MOST_NODES:
                 raise InputError("--nodes: more than 100,000 nodes")
@@ -50,8 +49,8 @@ def node_list(text: str) -> List[str]:
 
 
 def _numbers(part: str, word: str) -> List[str]:
-    ends = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part, re.ASCII)
-    first, last = (int(ends[1]), int(ends[2] or ends[1])) if ends else (1, 0)
-    if not ends or not 0 <= last - first < MOST_NODES:
-        raise InputError(f"--nodes: '{part}' in '{word}' is no range such as 01-32")
-    return [f"{number:0{len(ends[1])}}" for number in range(first, last + 1)]
+    for first, last in re.findall(r"\A(\d{1,9})(?:-(\d{1,9}))?\Z", part, re.ASCII):
+        numbers = range(int(first), int(last or first) + 1)
+        if 0 < len(numbers) <= MOST_NODES:
+            return [f"{number:0{len(first)}}" for number in numbers]
+    raise InputError(f"--nodes: '{part}' in '{word}' is no range such as 01-32")
