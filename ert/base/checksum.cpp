@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <libdeflate.h>
 
+#include <numeric>
+
 namespace roof {
 namespace {
 
@@ -20,16 +22,9 @@ constexpr std::size_t length = 8;
 /// A changed line is found among so many with certainty enough: another one explains the same difference in 1 of 128 cases.
 constexpr std::size_t most_lines = 256;
 
-std::optional<std::uint64_t> parse(std::string_view checksum)
+bool is_checksum(std::string_view text)
 {
-    if (checksum.size() != length) return std::nullopt;
-    std::uint64_t total = 0;
-    for (const char letter : checksum) {
-        const std::size_t value = letters.find(letter);
-        if (value == std::string_view::npos) return std::nullopt;
-        total = total << 6 | value;
-    }
-    return total;
+    return text.size() == length && text.find_first_not_of(letters) == std::string_view::npos;
 }
 
 /// Writes blocks of lines one after the other.
@@ -99,9 +94,10 @@ std::string BlockSum::text() const
 std::size_t BlockSum::changed_line(std::string_view stated) const
 {
     constexpr std::uint64_t largest_crc = 0xFFFFFFFF;
-    const std::optional<std::uint64_t> total = parse(stated);
-    if (!total) return 0;
-    std::uint64_t difference = (*total - total_) & largest;  // of the CRC-32 of the line, if it is this one
+    if (!is_checksum(stated)) return 0;
+    const auto total = std::accumulate(stated.begin(), stated.end(), std::uint64_t{},
+                                       [](auto sum, char letter) { return sum << 6 | letters.find(letter); });
+    std::uint64_t difference = (total - total_) & largest;  // of the CRC-32 of the line, if it is this one
     std::size_t found = 0;
     for (std::size_t line = count_; line > 0; --line) {
         if (difference <= largest_crc || difference >= largest - largest_crc + 1) {
@@ -150,7 +146,7 @@ std::string Block::damage(std::string_view stated, std::optional<std::uint32_t> 
         else if (place.count > 1)
             others += fmt::format(", or a line after it up to {}", place.first + place.count - 1);
     }
-    if (run_header && changed == before + 1) return sentence + mismatch + "the header of the file was changed";
+    if (changed == before + 1) return sentence + mismatch + "the header of the file was changed";
     return sentence + others + (others.empty() ? "" : ",") + mismatch +
            "it was changed, or a line is missing, repeated or moved";
 }
@@ -224,7 +220,7 @@ std::optional<std::string> last_checksum(const std::filesystem::path& file, std:
         text.front() != ',' || text.back() != '\n')
         return std::nullopt;
     text = text.substr(1, length);
-    return parse(text) ? std::optional(text) : std::nullopt;
+    return is_checksum(text) ? std::optional(text) : std::nullopt;
 }
 
 }  // namespace roof

@@ -39,7 +39,7 @@ std::string decompressed(std::string_view bytes, const std::string& name, std::s
     std::string text;
     for (std::size_t room = first_room; !bytes.empty();) {
         const std::size_t before = text.size();
-        room = std::min(room, largest + 1 - before);
+        room = std::min(room, largest - before);
         text.resize(before + room);
         std::size_t read = 0, written = 0;
         const libdeflate_result result = libdeflate_gzip_decompress_ex(reader.get(), bytes.data(), bytes.size(),
@@ -47,11 +47,11 @@ std::string decompressed(std::string_view bytes, const std::string& name, std::s
         const bool is_small = result == LIBDEFLATE_INSUFFICIENT_SPACE;
         if (!is_small && result != LIBDEFLATE_SUCCESS)
             throw InputError(name + ": its compressed data are damaged or cut off");
-        if (before + (is_small ? room : written) > largest)
+        if (is_small && text.size() == largest)
             throw InputError(name + ": it holds more than " + std::to_string(largest >> 20) + " MiB of text");
         text.resize(before + written);
         bytes.remove_prefix(read);
-        room = is_small ? 2 * room : first_room;
+        room = is_small ? room + room : first_room;
     }
     return text;
 }

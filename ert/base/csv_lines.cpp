@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <memory>
 #include <sstream>
 #include <utility>
 
@@ -53,9 +54,9 @@ bool CsvLines::read_line()
             cut_off_ = !line_.empty() || count > 0;
             return false;
         }
-        if (csv_.bad() || count == 0) return false;
+        const bool is_whole = csv_.good();
+        if (!is_whole && count + 1 < piece.size()) return false;  // it cannot be read
         bytes_ += count;
-        const bool is_whole = !csv_.fail();
         line_.append(piece.data(), is_whole ? count - 1 : count);  // the count includes the line end
         if (line_.size() > longest_line)
             throw InputError(name_ + ":" + std::to_string(number_ + 1) + ": a line is longer than 16 MiB");
@@ -112,7 +113,7 @@ void CsvLines::take_checksum()
 {
     const std::size_t comma = line_.rfind(',');
     if (comma == std::string::npos) return;
-    if (comma + 1 < line_.size()) checksum_.assign(line_, comma + 1);
+    checksum_.assign(line_, comma + 1);
     line_.resize(comma);
 }
 
@@ -157,10 +158,10 @@ std::string CsvLines::block_damage() const
 void CsvLines::split()
 {
     struct Found {
-        std::string text;
+        std::string& text;
         std::vector<std::size_t> ends;
-    } found;
-    found.text.reserve(line_.size());
+    } found{text_, {}};
+    text_.clear();
     const auto add = [](void* cell, std::size_t size, void* to) {
         auto& [text, ends] = *static_cast<Found*>(to);
         text.append(static_cast<const char*>(cell), size);
@@ -168,18 +169,17 @@ void CsvLines::split()
     };
     csv_parser parser;
     csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI);
+    const std::unique_ptr<csv_parser, decltype(&csv_free)> owner(&parser, csv_free);
     csv_set_delim(&parser, static_cast<unsigned char>(separator_));
     csv_set_space_func(&parser, [](unsigned char) { return 0; });
     csv_set_term_func(&parser, [](unsigned char) { return 0; });
     const bool is_sound = csv_parse(&parser, line_.data(), line_.size(), add, nullptr, &found) == line_.size() &&
                           csv_fini(&parser, add, nullptr, &found) == 0;
-    csv_free(&parser);
     if (!is_sound) throw InputError(where() + ": a quote is opened and not closed, or stands within a cell");
-    line_ = std::move(found.text);
     if (found.ends.empty()) found.ends.push_back(0);
     std::size_t begin = 0;
     for (const std::size_t end : found.ends) {
-        cells_.emplace_back(line_.data() + begin, end - begin);
+        cells_.emplace_back(text_.data() + begin, end - begin);
         begin = end;
     }
 }
@@ -209,7 +209,7 @@ void read_lines_of(const std::filesystem::path& file, const std::string& header,
     const std::optional<std::string> mended = with_header(read_file(file), header);
     tell(damage, !mended);
     if (!mended) return;
-    std::istringstream text(*mended);
+    std::istringstream text(mended.value());
     CsvLines again(text, file.string());
     again.next();
     check_header(again);
@@ -222,7 +222,7 @@ std::optional<std::string> with_header(std::string_view text, const std::string&
     const std::string_view first = text.substr(0, end);
     const std::string_view rest = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
     const bool has_blocks = has_column(header, block_column);
-    const bool is_row = first.substr(0, first.find(',')).find(' ') != std::string_view::npos;  // ids have blanks
+    const bool is_row = first.find(' ') < first.find(',');  // ids have blanks
     for (const std::string_view lines : {is_row ? text : rest, is_row ? rest : text})
         if (std::string whole = header + "\n" + std::string(lines); begins_whole(whole, has_blocks)) return whole;
     return std::nullopt;

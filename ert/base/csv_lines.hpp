@@ -75,6 +75,7 @@ class CsvLines {
     std::string name_;
     char separator_;
     std::string line_;
+    std::string text_;  ///< of the cells
     std::vector<std::string_view> cells_;
     std::size_t number_ = 0;
     std::size_t width_ = 0;  ///< cells of the header

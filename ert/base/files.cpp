@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstring>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace roof {
@@ -27,6 +28,7 @@ namespace {
 int output = STDOUT_FILENO;  // global, as the streams of a process are
 
 constexpr mode_t permissions = 0777;  // of a file that is replaced: they stay
+constexpr mode_t of_new_file = 0666;
 
 [[noreturn]] void fail(const std::string& what, const fs::path& file, const std::string& reason)
 {
@@ -35,19 +37,19 @@ constexpr mode_t permissions = 0777;  // of a file that is replaced: they stay
 
 [[noreturn]] void fail(const std::string& what, const fs::path& file, int error)
 {
-    fail(what, file, std::string(std::strerror(error)));
+    throw InputError("cannot " + what + " " + file.string() + ": " + std::strerror(error));
 }
 
 /// A file descriptor, closed on destruction.
 class Descriptor {
   public:
     /// A failure names `meant` where that is another file.
-    Descriptor(const fs::path& file, int flags, mode_t mode = 0666, const fs::path& meant = {})
+    Descriptor(const fs::path& file, int flags, mode_t mode = of_new_file, const fs::path& meant = {})
         : number_(::open(file.c_str(), flags | O_CLOEXEC, mode))
     {
-        if (number_ >= 0) return;
+        if (number_ != -1) return;
         const fs::path& named = meant.empty() ? file : meant;
-        if (errno == ELOOP && (flags & O_NOFOLLOW) != 0) fail("write", named, "it is a link");
+        if (errno == ELOOP) fail("write", named, "it is a link");
         fail(meant.empty() ? "open" : "write", named, errno);
     }
     ~Descriptor() { ::close(number_); }
@@ -74,8 +76,8 @@ int write_all(int descriptor, const std::string& text)
 {
     for (std::size_t done = 0; done < text.size();) {
         const ssize_t written = ::write(descriptor, text.data() + done, text.size() - done);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return written < 0 ? errno : ENOSPC;
+        if (written == -1 && errno == EINTR) continue;
+        if (written < 1) return written == -1 ? errno : ENOSPC;
         done += static_cast<std::size_t>(written);
     }
     return 0;
@@ -84,7 +86,8 @@ int write_all(int descriptor, const std::string& text)
 /// Whether a call is one that this file system does not have.
 bool is_missing(int error)
 {
-    return error == EINVAL || error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP || error == ENOLCK;
+    constexpr std::array errors{EINVAL, ENOSYS, ENOTSUP, ENOLCK};
+    return std::ranges::find(errors, error) != errors.end();
 }
 
 /// Returns 0 or the errno; also 0 where the file system cannot flush.
@@ -98,29 +101,25 @@ void flush_folder_of(const fs::path& file)
 {
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
     const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (opened < 0 && errno == EACCES) return;
-    if (opened < 0) fail("open", folder, errno);
-    const int error = ::fsync(opened) == 0 ? 0 : errno;
+    const int error = opened != -1 && ::fsync(opened) == 0 ? 0 : errno;
     ::close(opened);
-    if (error != 0 && !is_missing(error) && error != EROFS) fail("flush", folder, error);
+    if (error != 0 && error != EACCES && error != EROFS && !is_missing(error)) fail("flush", folder, error);
 }
 
 /// The file at the end of the links, which may be missing.
 fs::path end_of_links(fs::path file)
 {
     constexpr int most_links = 40;
-    for (int i = 0; fs::is_symlink(file); ++i) {
-        if (i == most_links) fail("write", file, ELOOP);
-        file = file.parent_path() / fs::read_symlink(file);
-    }
+    for (int i = 0; i < most_links && fs::is_symlink(file); ++i) file = file.parent_path() / fs::read_symlink(file);
     return file;
 }
 
 /// Standard output may be redirected into a regular file, which later output continues.
 bool is_standard_output(const struct stat& status)
 {
-    struct stat output {};
-    return ::fstat(own_output(), &output) == 0 && output.st_dev == status.st_dev && output.st_ino == status.st_ino;
+    struct stat output {};  // and no file, if it is closed
+    ::fstat(own_output(), &output);
+    return std::pair(output.st_dev, output.st_ino) == std::pair(status.st_dev, status.st_ino);
 }
 
 void replace_file(const fs::path& file, const std::string& content, mode_t mode)
@@ -148,9 +147,8 @@ fs::path program_path()
 {
     std::error_code error;
     const fs::path linked = fs::read_symlink("/proc/self/exe", error);
-    if (!error) return linked;
     const auto* const started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));  // where there is no /proc
-    return fs::absolute(started == nullptr ? "roof" : started);
+    return error ? fs::absolute(started == nullptr ? "roof" : started) : linked;
 }
 
 fs::path part_file(const std::string& name, const fs::path& program_folder)
@@ -212,7 +210,7 @@ void write_file(const fs::path& file, const std::string& content)
     struct stat there {};
     const bool is_there = ::lstat(file.c_str(), &there) == 0 && !S_ISLNK(there.st_mode);
     if (is_there && !S_ISREG(there.st_mode)) fail("write", file, kind_of(there.st_mode));
-    replace_file(file, content, is_there ? there.st_mode & permissions : 0666);
+    replace_file(file, content, is_there ? there.st_mode & permissions : of_new_file);
 }
 
 void write_chosen_file(const fs::path& file, const std::string& content)
@@ -221,10 +219,10 @@ void write_chosen_file(const fs::path& file, const std::string& content)
     struct stat there {};
     const bool is_there = ::stat(file.c_str(), &there) == 0;  // at the end of the links
     if (!is_there && errno != ENOENT) fail("open", file, errno);
-    if (is_there && S_ISDIR(there.st_mode)) fail("write", file, EISDIR);
+    if (S_ISDIR(there.st_mode)) fail("write", file, EISDIR);
     const bool is_output = std::ranges::find(names, file) != names.end() || (is_there && is_standard_output(there));
     if (!is_output && (!is_there || S_ISREG(there.st_mode)))
-        return replace_file(end_of_links(file), content, is_there ? there.st_mode & permissions : 0666);
+        return replace_file(end_of_links(file), content, is_there ? there.st_mode & permissions : of_new_file);
     int error = 0;
     if (is_output) {
         error = write_all(own_output(), content);
@@ -273,11 +271,10 @@ void make_folder(const fs::path& folder)
     std::error_code error;
     std::vector<fs::path> missing;  // the innermost first
     fs::path above = fs::absolute(folder).lexically_normal();
-    if (!above.has_filename()) above = above.parent_path();
     for (; !fs::exists(above, error) && above.has_relative_path(); above = above.parent_path())
         missing.push_back(above);
     fs::create_directories(folder, error);
-    if (error || !fs::is_directory(folder, error))
+    if (std::error_code none; !fs::is_directory(folder, none))
         fail("create the folder", folder, error ? error.message() : "a file stands there");
     for (const fs::path& made : missing) flush_folder_of(made);
 }
@@ -296,7 +293,7 @@ bool make_new_folder(const fs::path& folder)
 FolderLock::FolderLock(const fs::path& folder) : file_(folder / ".lock")
 {
     descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
-    if (descriptor_ < 0) fail("write into", folder, errno);
+    if (descriptor_ == -1) fail("write into", folder, errno);
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && !is_missing(errno)) {
         const int error = errno;
         ::close(descriptor_);
@@ -308,9 +305,9 @@ FolderLock::FolderLock(const fs::path& folder) : file_(folder / ".lock")
 void keep_own_output()
 {
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
-        if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));  // the lowest free number
+        if (::fcntl(stream, F_GETFD) == -1) static_cast<void>(::open("/dev/null", O_RDONLY));  // the lowest free number
     const int own = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (own < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return;
+    if (own == -1 || ::dup2(STDERR_FILENO, STDOUT_FILENO) == -1) return;
     output = own;
 }
 
@@ -329,7 +326,7 @@ std::string lacks_of_file_system(const fs::path& folder)
 {
     std::vector<std::string> lacks;
     const int file = ::open((folder / ".lock").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (file < 0) return {};
+    if (file == -1) return {};
     if (::flock(file, LOCK_SH | LOCK_NB) != 0 && is_missing(errno))
         lacks.push_back(
             fmt::format("has no locks ({}): see to it that no other run writes there", std::strerror(errno)));
@@ -344,7 +341,6 @@ std::string lacks_of_file_system(const fs::path& folder)
 bool FolderLock::is_held(const fs::path& folder)
 {
     const int descriptor = ::open((folder / ".lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (descriptor < 0) return false;
     const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     ::close(descriptor);
     return held;

@@ -12,6 +12,7 @@ TEST_CASE("cells with commas and quotes are unchanged after writing and reading,
 {
     const std::vector<std::string> cells{"plain", "a,b", "say \"hi\"", "two\nlines", ""};
     const std::string text = csv_line(std::vector<std::string>{"a", "b", "c", "d", "e"}) + csv_line(cells);
+    CHECK(text == "a,b,c,d,e\nplain,\"a,b\",\"say \"\"hi\"\"\",\"two lines\",\n");
     const CsvTable table = parse_csv(text, "test");
     REQUIRE(table.rows.size() == 1);
     REQUIRE(table.rows[0] == std::vector<std::string>{"plain", "a,b", "say \"hi\"", "two lines", ""});
@@ -26,14 +27,14 @@ TEST_CASE("an incomplete last line is left out")
 TEST_CASE("a row with too few cells is an error with file and line")
 {
     REQUIRE_THROWS_AS(parse_csv("a,b\n1,2\n3\n", "x.csv"), InputError);
-    REQUIRE_THROWS_WITH(parse_csv("a,b\n1,2\n3\n", "x.csv"), Catch::Contains("x.csv:3"));
+    REQUIRE_THROWS_WITH(parse_csv("a,b\n1,2\n3\n", "x.csv"), "x.csv:3: 1 cells, its header has 2");
 }
 
 TEST_CASE("a column is found by name, and the message for a missing one lists the columns")
 {
     const CsvTable table = parse_csv("model,batch\nvgg16,4\n", "test");
     REQUIRE(table.column("batch") == 1);
-    REQUIRE_FALSE(table.has("lr"));
+    REQUIRE((table.has("batch") && !table.has("lr")));
     REQUIRE_THROWS_WITH(table.column("lr"), Catch::Contains("model, batch"));
 }
 
@@ -44,8 +45,40 @@ TEST_CASE("an empty file is an empty table")
 
 TEST_CASE("a line of more than 16 MiB is refused")
 {
-    std::istringstream csv("a\n" + std::string((std::size_t{16} << 20) + 70'000, 'x'));
+    const std::string longest(std::size_t{16} << 20, 'x');
+    std::istringstream csv("a\n" + longest + "\n" + longest + "x\n");
     CsvLines lines(csv, "file");
+    REQUIRE((lines.next() && lines.next()));
+    CHECK(lines.cells() == std::vector<std::string_view>{longest});
+    CHECK_THROWS_WITH(lines.next(), Catch::Contains("file:3: a line is longer than 16 MiB"));
+}
+
+TEST_CASE("a stream that cannot be read has no lines, and a colon states a run only behind a column of checksums")
+{
+    std::istringstream failed("a,b\n");
+    failed.setstate(std::ios::failbit);
+    CHECK_FALSE(CsvLines(failed, "x.csv").next());
+    for (const auto& [header, run] : {std::pair{"a,b:c\n", ""}, {"a,block_checksum:c\n", "c"}}) {
+        std::istringstream csv(header);
+        CsvLines lines(csv, "x.csv");
+        REQUIRE(lines.next());
+        CHECK(lines.run() == run);
+        CHECK(lines.header().has_value() == (lines.run() == "c"));
+    }
+}
+
+TEST_CASE("a line of another run is told")
+{
+    std::istringstream csv("a,block_checksum:one\n");
+    CsvLines lines(csv, "x.csv");
     REQUIRE(lines.next());
-    CHECK_THROWS_WITH(lines.next(), Catch::Contains("file:2: a line is longer than 16 MiB"));
+    CHECK_NOTHROW(check_run(lines, "one"));
+    CHECK_THROWS_WITH(check_run(lines, "two"), "x.csv:1: it is of the run one, and machine.yaml of the run two");
+    CHECK_THROWS_WITH(check_run(lines, ""), "x.csv:1: it is of the run one, and machine.yaml of none");
+}
+
+TEST_CASE("a cell is a number, or is named")
+{
+    CHECK(number_in_cell("-1.5e3", "x.csv:2") == -1500);
+    CHECK_THROWS_WITH(number_in_cell("1s", "x.csv:2"), "x.csv:2: '1s' is not a number");
 }

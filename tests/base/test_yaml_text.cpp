@@ -31,6 +31,22 @@ TEST_CASE("aliases that multiply values, and deep nesting, are refused")
     }
     CHECK_THROWS_WITH(parse_yaml(bomb, "x.yaml"), Contains("more than 100000 values"));
     CHECK_THROWS_WITH(parse_yaml("a: &a [*a]\n", "x.yaml"), Contains("nested too deeply"));
+    // 1 + 271 (1 + 368) values, and one more.
+    std::string many = "- &a [0";
+    for (int i = 1; i < 368; ++i) many += ", " + std::to_string(i);
+    many += "]\n";
+    for (int i = 1; i < 271; ++i) many += "- *a\n";
+    CHECK(parse_yaml(many, "x.yaml").size() == 271);
+    CHECK_THROWS_WITH(parse_yaml(many + "- x\n", "x.yaml"), "x.yaml:272: there are more than 100000 values");
+    const auto nested = [](const std::string& begin, const std::string& end, int depth) {
+        std::string text = "0";
+        for (int i = 0; i < depth; ++i) text = begin + text + end;
+        return text;
+    };
+    for (const auto& [begin, end] : {std::pair{"[", "]"}, {"{a: ", "}"}}) {
+        CHECK_NOTHROW(parse_yaml(nested(begin, end, 100), "x.yaml"));
+        CHECK_THROWS_WITH(parse_yaml(nested(begin, end, 101), "x.yaml"), "x.yaml:1: values are nested too deeply");
+    }
     CHECK_THROWS_AS(parse_yaml(std::string(100'000, '['), "x.yaml"), InputError);
 }
 
@@ -61,4 +77,20 @@ TEST_CASE("a value of another kind is an error with its line")
 {
     const YAML::Node node = parse_yaml("a: 1\nb: word\n", "x.yaml");
     CHECK_THROWS_WITH(reading_yaml("x.yaml", [&] { return node["b"].as<int>(); }), Contains("x.yaml:2"));
+}
+
+TEST_CASE("the keys of a map are checked, and the library's words are made plain")
+{
+    const YamlReader reader("x.yaml");
+    const YAML::Node node = parse_yaml("a: 1\nbench: 2\n", "x.yaml");
+    CHECK_NOTHROW(reader.check_keys(node, {"a", "bench"}, "key"));
+    CHECK_THROWS_WITH(reader.check_keys(node, {"a", "batch"}, "key"), Contains("x.yaml:2: ") && Contains("'bench'"));
+    CHECK_THROWS_WITH(reader.check_keys(node["a"], {"a", "b"}, "key"),
+                      "x.yaml:1: a map is expected, with the keys a, b");
+    for (const std::string tab : {"illegal block entry", "illegal map value"})
+        CHECK(in_plain_words(tab) ==
+              tab + ": indent with blanks, not with a tab, and begin a list or a map on a line of its own");
+    for (const std::string indent : {"end of map not found", "end of sequence not found"})
+        CHECK(in_plain_words(indent) == indent + ": the indent of this line is that of no line above it");
+    CHECK(in_plain_words("bad file") == "bad file");
 }
