@@ -18,7 +18,7 @@ constexpr std::size_t piece = std::size_t{8} << 20;
 /// The columns of a file, and the number of the one that names the row.
 template <class Record>
 struct Header {
-    std::size_t id = 0;
+    std::size_t id{};
     Places<Record> places{};
 };
 
@@ -66,17 +66,18 @@ void read_lines(CsvLines& lines, const Header<Record>& header, const TakeRecord<
         before = id;
         id.clear();
         more = lines.next(damage);
-        if (more && header.id < lines.cells().size()) id.assign(lines.cells()[header.id]);
-        if (more && damage.empty())
-            if (const std::string cell = read_row(record, lines, header.places); !cell.empty())
+        if (header.id < lines.cells().size()) id = lines.cells().at(header.id);
+        if (more && damage.empty()) {
+            if (const std::string cell = read_row(record, lines, header.places); cell.empty())
+                take(id, record);
+            else
                 damage = lines.where() + ": " + cell;
+        }
         if (!damage.empty() || follows_unknown) tell(damage, std::set{id, before});
         follows_unknown = id.empty() && !damage.empty();
         is_told = is_told || !damage.empty();
-        if (more && id != before) in_block.insert(id);
-        if (more && damage.empty()) take(id, record);
-        if (!lines.ends_block()) continue;
         in_block.insert(id);
+        if (!lines.ends_block()) continue;
         if (const std::string block = lines.block_damage(); !block.empty())
             tell(is_told ? std::string() : block, in_block);
         in_block.clear();
@@ -102,17 +103,13 @@ void read_file_of(const std::filesystem::path& file, const TakeRecord<Record>& t
 template <class Record>
 void append_records(const std::filesystem::path& folder, const std::string& id, std::span<const Record> records)
 {
-    if (records.empty()) return;
     const std::filesystem::path file = folder / std::get<RecordFile<Record>>(record_files).name;
     const auto& fields = std::get<RecordFile<Record>>(record_files).fields;
-    std::string lines;
-    for (const Record& record : records) {
-        append_row(lines, id, record, fields);
-        if (lines.size() < piece) continue;
+    for (auto record = records.begin(); record != records.end();) {
+        std::string lines;
+        for (; record != records.end() && lines.size() < piece; ++record) append_row(lines, id, *record, fields);
         append_block(file, header_of(fields), lines);
-        lines.clear();
     }
-    if (!lines.empty()) append_block(file, header_of(fields), lines);
 }
 
 RecordDamage check_records(const std::filesystem::path& folder)

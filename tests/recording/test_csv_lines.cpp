@@ -25,6 +25,7 @@ TEST_CASE("cells have no outer quotes, and doubled quotes become one")
     const std::vector<std::vector<std::string>> expected{
         {"a", "b,c", "d\"e", ""}, {"", "f\"g", "h", "i"}, {""}, {"j", "k"}};
     CHECK(lines_of("a,\"b,c\",\"d\"\"e\",\n,\"f\"\"g\",\"h\",i\r\n\nj,k\n") == expected);
+    CHECK(lines_of(" a , b\t,c\rd\n") == std::vector<std::vector<std::string>>{{" a ", " b\t", "c\rd"}});
     CHECK(lines_of("a,b;c\n", ';') == std::vector<std::vector<std::string>>{{"a,b", "c"}});
 }
 

@@ -1,4 +1,5 @@
 // Records are unchanged after writing and reading, also a million of them, and errors in lines are reported.
+#include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/recording/record_files.hpp"
@@ -122,8 +123,13 @@ TEST_CASE("an invalid record is reported with its line")
         CHECK_THROWS_WITH(read_kernels(head + "r,k," + wrong + "\n"),
                           Catch::Contains("kernels.csv:3: column duration_s"));
     }
-    CHECK_THROWS_AS(read_kernels("id,name\n"), InputError);
-    CHECK_THROWS_AS(read_kernels(""), InputError);
+    CHECK_THROWS_WITH(read_kernels(head + "r,k,x,2\n"), Catch::EndsWith("kernels.csv:3: 4 cells, its header has 3"));
+    for (const std::string column : {"id", "name", "duration_s"}) {
+        std::string header = "start_s,id,name,duration_s\n";
+        header.replace(header.find(column), column.size(), "x");
+        CHECK_THROWS_WITH(read_kernels(header), Catch::EndsWith("kernels.csv:1: it has no column '" + column + "'"));
+    }
+    CHECK_THROWS_WITH(read_kernels(""), Catch::EndsWith("kernels.csv:1: it has no header"));
     CHECK_THROWS_WITH(read_text<CopyRecord>("id,kind,duration_s\nr,sideways,1\n"),
                       Catch::Contains("copies.csv:2: column kind") && Catch::Contains("H2D"));
 }
@@ -132,6 +138,23 @@ TEST_CASE("a folder without the file has no records")
 {
     const fakes::TemporaryFolder folder;
     CHECK(back<KernelRecord>(folder).empty());
+    append_records<KernelRecord>(folder.path(), "row", {});
+    CHECK_FALSE(std::filesystem::exists(folder / "kernels.csv"));
+    CHECK(check_records(folder.path()).sentences.empty());
+}
+
+TEST_CASE("records of another run are refused, and those without checksums are of any run")
+{
+    const fakes::TemporaryFolder folder;
+    write_file(folder / "kernels.csv", "id,name,duration_s\nr,k,1\n");
+    write_file(folder / "machine.yaml", "format: 3\nrun: one\n");
+    CHECK(back<KernelRecord>(folder).size() == 1);
+    std::filesystem::remove(folder / "kernels.csv");
+    append_records<KernelRecord>(folder.path(), "row", std::vector<KernelRecord>(2));
+    CHECK(back<KernelRecord>(folder).size() == 2);
+    write_file(folder / "machine.yaml", "format: 3\nrun: two\n");
+    CHECK_THROWS_WITH(back<KernelRecord>(folder),
+                      Catch::EndsWith("kernels.csv:1: it is of the run one, and machine.yaml of the run two"));
 }
 
 TEST_CASE("a changed record is an error with its line, and a file without checksums is read")
@@ -209,6 +232,36 @@ TEST_CASE("a damaged record is named, the records of its row are left out, and t
         CHECK(recorded.rows<KernelRecord>(damage) == "ccc");
         CHECK(recorded.rows<CopyRecord>(damage) == "c");
     }
+}
+
+TEST_CASE("each damaged block is told once, and without blocks the row after a line that names none is left out, too")
+{
+    const Recorded recorded;
+    const auto damaged = [&] {
+        const RecordDamage damage = check_records(recorded.folder.path());
+        std::string places;
+        for (const std::string& sentence : damage.sentences) {
+            const std::size_t place = sentence.find(".csv:") + 5;
+            places += sentence.substr(place, sentence.find(':', place) - place) + " ";
+        }
+        return places + recorded.rows<KernelRecord>(damage);
+    };
+    recorded.replace("a,", "a,\"");
+    recorded.replace("c,", "c,1");
+    CHECK(damaged() == "2 8 bbb");
+    const std::filesystem::path file = recorded.folder / "kernels.csv";
+    const std::string text = "id,name,duration_s\na,k,1\nb,k,1\nc,k,1\nd,k,1\n";
+    write_file(file, with_checksums(text));
+    recorded.replace("c,k", "c,l");
+    CHECK(damaged() == "4 ");
+    write_file(file, text);
+    recorded.replace("b,k", "b,\"k");
+    CHECK(damaged() == "3 d");
+    write_file(file, text);
+    recorded.replace("b,k,1", "b,k");
+    CHECK(damaged() == "3 cd");
+    write_file(file, "name,id,duration_s\nk,a,1\nk\nk,c,1\nk,d,1\n");
+    CHECK(damaged() == "3 d");
 }
 
 TEST_CASE("a damaged header is named, and the records are read if their checksums prove it")
