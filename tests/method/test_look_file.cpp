@@ -2,7 +2,6 @@
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "ert/method/bench/node.hpp"
 #include "ert/method/ceilings/looks.hpp"
 #include "ert/method/results/look_file.hpp"
 #include "ert/method/results/results.hpp"
@@ -120,6 +119,45 @@ TEST_CASE("a look comes back from its file with rates, clocks and what disturbed
     CHECK(back.samples[1][0].left_out);
 }
 
+TEST_CASE("samples are written in ten-thousandths of the rate, with the clock of their round and what disturbed them")
+{
+    const Home made;
+    Ceiling ceiling = load_at(1e11);
+    ceiling.rate.high.value = 1.05e11;
+    ceiling.clock = {{2.5e9}, {2e9}, {3e9}, 3, 0};  // not compared
+    ceiling.samples = {{{1e11, 2e9}, {9e10, 2.2e9, true, false, true}, {1.2e11}},
+                       {{1.05e11, 0, false, true}, {1.0501e11, 0, false, true}, {1e11}},
+                       {{9e10, 0, false, true}},
+                       {{1e11, 2e9}, {1e11, 2.001e9}}};
+    Ceiling without_samples = load_at(1e9, "L1", 0), without_rate = load_at(0, "L2");
+    add_look(made.run("a"), made.home, true, machine_at(), std::vector{without_samples, ceiling, without_rate}, noon);
+    CHECK_THAT(
+        read_file(made.file()),
+        Catch::Contains("\n2027-01-15T08:00:00Z,1800000000,a,") &&
+            Catch::Contains("; memory ,bandwidth,cpu,DRAM,load,,,,1,0,0,0,,measured,bandwidth cpu operation=load "
+                            "working_set=1000000,0,0,0,1e+11,2.1e+09:10000c9524 9000dlc10476 12000c0;"
+                            "0:10000 10501x;2.0005e+09:10000 10000,"));
+    const Looks looks = looks_at(made.home / "a", machine_at());
+    REQUIRE(looks.seen.size() == 1);
+    CHECK_FALSE(looks.seen[0].ceiling.per_clock_compared);
+}
+
+TEST_CASE("a look is added where there is one, and none is made of nothing")
+{
+    const Home made;
+    add_look(made.run("a"), made.home, true, machine_at(), {}, noon);
+    CHECK_FALSE((fs::exists(made.file()) || fs::exists(made.home / "a" / looks_file)));
+    made.add("a", 1e11, noon);
+    write_file(made.file(), read_file(made.file()) + "unfinished");
+    add_look(made.run("b"), made.home, true, machine_at(), {}, noon);
+    CHECK_THAT(read_file(made.file()), Catch::EndsWith("unfinished"));
+    CHECK(looks_at(made.home / "b", machine_at()).seen.size() == 1);
+    const fs::path before = fs::current_path();
+    fs::current_path(made.home / "b");
+    CHECK(looks_at({}, machine_at()).seen.empty());  // no folder is not the one where the program runs
+    fs::current_path(before);
+}
+
 TEST_CASE("of a long round a look keeps nine samples, from the slowest to the fastest")
 {
     const Home home;
@@ -133,6 +171,10 @@ TEST_CASE("of a long round a look keeps nine samples, from the slowest to the fa
     const Round& kept = looks.seen.front().ceiling.samples.at(0);
     REQUIRE(kept.size() == 9);
     for (std::size_t k = 0; k < kept.size(); ++k) CHECK(kept[k].rate == Approx(1e11 - 1e9 * (32 - 4.0 * k)));
+    round.resize(9);  // which are in the order in which they were taken
+    ceiling.samples = {round};
+    add_look(home.run("b"), home.home, true, machine_at(), {&ceiling, 1}, noon + 1);
+    CHECK(looks_at(home.home / "b", machine_at()).seen.back().ceiling.samples.at(0).at(1).rate == Approx(0.93e11));
 }
 
 TEST_CASE("two looks nine minutes apart are one time, and eleven two")
@@ -188,6 +230,11 @@ TEST_CASE("looks are thinned to a size, and the newest stays")
     CHECK(looks.newest() == noon + 29 * 29 * one_minute);
     CHECK(looks.seen.front().time == noon);
     CHECK(looks.seen.size() < 3000);
+    for (int i = 0; i < 3; ++i) {  // of three that are too large, the second goes
+        for (Ceiling& one : many) one.samples.resize(500, one.samples.front());
+        add_look(made.run("s"), made.folder / "none", false, machine_at(), many, noon + i);
+    }
+    CHECK(looks_in({made.home / "s" / looks_file}, machine_at()).seen.size() == 2 * 78);  // L8 and L9 are no levels
 }
 
 TEST_CASE("four processes that add looks at once lose none")
@@ -245,11 +292,32 @@ TEST_CASE("what a killed writer, a hand or another machine left is named and pas
     }
     SECTION("a figure is none, and its checksum is right")
     {
-        std::string text = whole;
-        text.replace(text.find(":10000") + 1, 5, "1o000");
-        const Looks looks = seen_in(with_checksums(text));
-        CHECK(looks.seen.size() == 1);
-        CHECK(has_remark(looks, "'1o000' is not a number"));
+        for (const auto& [from, to, said] : {std::tuple{":10000", ":1o000", "'1o000' is not a number"},
+                                             {"0:10000", "10000", "'10000 10000 999' is not a number"},
+                                             {",1800000000,", ",18o,", "column time_s: '18o' is not a number"},
+                                             {",DRAM,load,", ",DRAM,", "23 cells, its header has 24"}}) {
+            std::string text = whole;
+            text.replace(text.find(from), std::string(from).size(), to);
+            const Looks looks = seen_in(with_checksums(text));
+            CHECK(looks.seen.size() == 1);
+            CHECK(looks.remarks ==
+                  std::vector{fmt::format("{}:2: {}; the look was passed over", made.file().string(), said)});
+        }
+    }
+    SECTION("of several damaged lines the first is told, and a look that ends with a line before its own end")
+    {
+        const std::vector<Ceiling> two{load_at(1e11), load_at(2e11, "L2")};
+        add_look(made.run("a"), made.home, true, machine_at(), two, noon + 60 * one_minute);
+        std::string text = read_file(made.file());
+        text.replace(text.find(":10000", text.rfind(",L2,")), 6, ":2o000");
+        text.replace(text.find(":10000", text.rfind(",DRAM,")), 6, ":1o000");
+        CHECK(has_remark(seen_in(with_checksums(text)), "'1o000' is not a number"));
+        text = text.substr(0, text.rfind('\n', text.size() - 2) + 1);
+        CHECK(has_remark(seen_in(text), "a look without its end"));
+    }
+    SECTION("the file is larger than any that roof writes")
+    {
+        CHECK(has_remark(seen_in(std::string((std::size_t{2} << 20) + 1, 'x')), "it is larger than 2 MiB"));
     }
     SECTION("the file is another machine's")
     {
@@ -326,19 +394,4 @@ TEST_CASE("a folder elsewhere keeps its look alone unless the machine has a file
     made.add("a", 1e11, noon + 11 * one_minute);
     add_look(out, made.home, false, machine_at(), {}, noon);
     CHECK(looks_at(out, machine_at()).seen.size() == 2);
-}
-
-TEST_CASE("a container's random name makes no other machine, and another quota does")
-{
-    Machine first = machine_at();
-    Machine second = machine_at();
-    first.host = second.host = in_container;
-    first.node = "0123456789ab";
-    second.node = "ba9876543210";
-    CHECK(looks_file_of("m", first) == looks_file_of("m", second));
-    second.quota = "0.5";
-    CHECK(looks_file_of("m", first) != looks_file_of("m", second));
-    second = machine_at();
-    second.node = "n2";
-    CHECK(looks_file_of("m", machine_at()) != looks_file_of("m", second));
 }

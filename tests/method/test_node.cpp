@@ -1,6 +1,7 @@
 // The node's name, and the folders of equal nodes.
 #include "ert/base/error.hpp"
 #include "ert/method/bench/node.hpp"
+#include "ert/method/results/look_file.hpp"
 #include "ert/method/results/results.hpp"
 #include "tests/fakes/fake_registry.hpp"
 #include "tests/fakes/temporary_folder.hpp"
@@ -76,4 +77,19 @@ TEST_CASE("a machine names the node of each rank and counts the nodes")
     set_rank_nodes(machine, {"n1", "n1", "n2"});
     CHECK(rank_nodes(machine) == std::vector<std::string>{"n1", "n1", "n2"});
     CHECK(count_nodes(machine) == 2);
+}
+
+TEST_CASE("a container's random name makes no other machine, and another quota does")
+{
+    Machine first = fakes::fake_machine();
+    Machine second = fakes::fake_machine();
+    first.host = second.host = in_container;
+    first.node = "0123456789ab";
+    second.node = "ba9876543210";
+    CHECK(looks_file_of("m", first) == looks_file_of("m", second));
+    second.quota = "0.5";
+    CHECK(looks_file_of("m", first) != looks_file_of("m", second));
+    second = fakes::fake_machine();
+    second.node = "n2";
+    CHECK(looks_file_of("m", fakes::fake_machine()) != looks_file_of("m", second));
 }

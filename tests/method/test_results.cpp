@@ -253,54 +253,28 @@ TEST_CASE("the same command continues an unfinished folder and makes a new one a
     REQUIRE(choose_folder(root.path(), fake_machine(), plan_text, scheduler) != given_up);
 }
 
-TEST_CASE("the newest calibration of the same machine is found next to a run")
-{
-    const TemporaryFolder root;
-    const std::string stopped_early = "run:\n  - {bench: flops, threads: 1, isa: avx2}\n";
-    const std::string probes = stopped_early + "  - {bench: bandwidth, operation: load}\n";
-    const auto make = [&](const std::string& name, const std::string& plan, const Machine& machine) {
-        RunDirectory run(root / "m" / name, plan, machine);
-        for (const Measurement& row : measured(plan)) run.append(row);
-    };
-    make("2026-01-01-a", probes, fake_machine());
-    make("2026-01-02-a", probes, fake_machine());
-    make("2026-01-03-a", plan_text, fake_machine());
-    Machine other = fake_machine();
-    other.name = "other";
-    make("2026-01-04-a", probes, other);
-    make("2026-01-05-a", stopped_early, fake_machine());
-    make("2026-01-06-a", "quick: true\n" + probes, fake_machine());
-    REQUIRE(find_calibration(root / "m" / "2026-01-03-a").filename() == "2026-01-02-a");
-    REQUIRE(find_calibration(root / "m" / "2026-01-06-a").filename() == "2026-01-06-a");
-    REQUIRE(find_calibration(root / "m" / "2026-01-01-a").filename() == "2026-01-01-a");
-    REQUIRE(find_calibration(root / "nowhere").empty());
-    PassedOver over;
-    find_calibration(root / "m" / "2026-01-03-a", {}, &over);
-    CHECK(over.odd.empty());
-
-    // Another node's only where a node has none.
-    Machine neighbour = fake_machine();
-    neighbour.node = "neighbour";
-    make("2026-01-07-a", probes, neighbour);
-    make("2026-01-08-a", plan_text, neighbour);
-    REQUIRE(find_calibration(root / "m" / "2026-01-03-a").filename() == "2026-01-02-a");
-    REQUIRE(find_calibration(root / "m" / "2026-01-08-a").filename() == "2026-01-07-a");
-    REQUIRE(find_calibration(root / "m", "newcomer").filename() == "2026-01-07-a");
-}
-
 TEST_CASE("probes repeated for what lasts are found beside a run, and are no calibration")
 {
     const TemporaryFolder root;
     const std::string probes =
         "run:\n  - {bench: flops, threads: 1, isa: avx2}\n  - {bench: bandwidth, operation: load, working_set: 8192}\n";
-    const auto make = [&](const std::string& name, const std::string& plan) {
-        RunDirectory run(root / "m" / name, plan, fake_machine());
-        for (const Measurement& row : measured(plan)) run.append(row);
+    const std::string for_long = "measure: {sustain_seconds: 1}\n";
+    const auto make = [&](const std::string& name, const std::string& plan, const std::string& of_rows,
+                          const Machine& machine = fake_machine()) {
+        RunDirectory run(root / "m" / name, plan, machine);
+        for (const Measurement& row : measured(of_rows)) run.append(row);
     };
-    make("2026-01-01-a", probes);
-    make("2026-01-02-a", plan_text);
-    make("2026-01-03-a", "measure: {sustain_seconds: 1}\n" + probes);
-    make("2026-01-04-a", "measure: {sustain_seconds: 1}\n" + plan_text);
+    make("2026-01-01-a", probes, probes);
+    make("2026-01-02-a", plan_text, plan_text);
+    make("2026-01-03-a", for_long + probes, for_long + probes);
+    make("2026-01-04-a", for_long + plan_text, for_long + plan_text);
+    make("2026-01-05-a", for_long + probes, probes);  // stopped before the repetitions
+    Machine other = fake_machine();
+    other.cpu_model = "Other CPU";
+    make("2026-01-06-a", for_long + probes, for_long + probes, other);
+    other = fake_machine();
+    other.name = "other";
+    make("2026-01-07-a", for_long + probes, for_long + probes, other);
     REQUIRE(find_calibration(root / "m" / "2026-01-03-a").filename() == "2026-01-01-a");
     REQUIRE(find_sustained(root / "m" / "2026-01-02-a").filename() == "2026-01-03-a");
     REQUIRE(find_sustained(root / "m" / "2026-01-04-a").filename() == "2026-01-03-a");
@@ -310,79 +284,6 @@ TEST_CASE("probes repeated for what lasts are found beside a run, and are no cal
     REQUIRE(results.rows.front().sustained.seconds.median.value == Approx(1e-3));
     REQUIRE(results.rows.front().samples.back().window == "whole");
     REQUIRE(results.rows.front().samples.back().launches > 50);
-}
-
-TEST_CASE("probes of paths and of tiles are no calibration")
-{
-    const TemporaryFolder root;
-    const std::string plan =
-        "run:\n  - {bench: flops, threads: 1, isa: avx2}\n  - {bench: bandwidth, operation: load, working_set: 8192}\n";
-    const auto make = [&](const std::string& name, const std::string& axis, const std::string& value) {
-        RunDirectory run(root / "m" / name, plan, fake_machine());
-        for (Measurement row : measured(plan)) {
-            if (row.role == Role::bandwidth) row.point.set(axis, value);
-            run.append(row);
-        }
-    };
-    make("2026-01-01-a", "isa", "avx2");
-    make("2026-01-02-a", "isa", "tiles");
-    make("2026-01-03-a", "path", "readers:1");
-    REQUIRE(find_calibration(root / "m" / "2026-01-03-a").filename() == "2026-01-01-a");
-}
-
-TEST_CASE("a quick calibration is found only where there is no full one")
-{
-    const TemporaryFolder root;
-    const std::string probes =
-        "quick: true\nrun:\n  - {bench: flops, threads: 1, isa: avx2}\n"
-        "  - {bench: bandwidth, operation: load}\n";
-    RunDirectory run(root / "m" / "2026-01-01-a", probes, fake_machine());
-    for (const Measurement& row : measured(probes)) run.append(row);
-    REQUIRE(find_calibration(root / "m").filename() == "2026-01-01-a");
-    REQUIRE(calibration_kind(root / "m" / "2026-01-01-a", read_rows(root / "m" / "2026-01-01-a")) ==
-            CalibrationKind::quick);
-    REQUIRE(calibration_kind(root / "nowhere", {}) == CalibrationKind::full);
-}
-
-TEST_CASE("a calibration by a plan of another version is found")
-{
-    const TemporaryFolder root;
-    const std::string probes =
-        "run:\n  - {bench: flops, threads: 1, isa: avx2}\n  - {bench: bandwidth, operation: load}\n";
-    {
-        RunDirectory run(root / "m" / "2026-01-01-a", probes, fake_machine());
-        for (const Measurement& row : measured(probes)) run.append(row);
-    }
-    std::filesystem::remove(root / "m" / "2026-01-01-a" / "plan.yaml");
-    std::ofstream(root / "m" / "2026-01-01-a" / "plan.yaml") << "another_key: 1\n" << probes;
-    REQUIRE(find_calibration(root / "m").filename() == "2026-01-01-a");
-    REQUIRE(calibration_kind(root / "m" / "2026-01-01-a", read_rows(root / "m" / "2026-01-01-a")) ==
-            CalibrationKind::full);
-}
-
-TEST_CASE("a calibration that was stopped early is found only where there is no other")
-{
-    const TemporaryFolder root;
-    const std::string probes =
-        "rounds: 2\nmax_rounds: 3\nrun:\n  - {bench: flops, threads: 1, isa: avx2}\n"
-        "  - {bench: bandwidth, operation: load}\n";
-    const auto make = [&](const std::string& name, const std::string& plan, std::size_t most) {
-        RunDirectory run(root / "m" / name, plan, fake_machine());
-        std::vector<Measurement> rows = measured(plan);
-        rows.resize(std::min(most, rows.size()));
-        for (const Measurement& row : rows) run.append(row);
-    };
-    const std::size_t all = measured(probes).size();
-    make("2026-01-04-a", probes, all / 2);  // the first round
-    REQUIRE(find_calibration(root / "m").filename() == "2026-01-04-a");
-    REQUIRE(calibration_kind(root / "m" / "2026-01-04-a", read_rows(root / "m" / "2026-01-04-a")) ==
-            CalibrationKind::unfinished);
-    make("2026-01-03-a", "quick: true\n" + probes, all);
-    REQUIRE(find_calibration(root / "m").filename() == "2026-01-03-a");
-    make("2026-01-02-a", probes, all);
-    REQUIRE(find_calibration(root / "m").filename() == "2026-01-02-a");
-    REQUIRE(calibration_kind(root / "m" / "2026-01-02-a", read_rows(root / "m" / "2026-01-02-a")) ==
-            CalibrationKind::full);
 }
 
 TEST_CASE("every column has its own name, with a unit if it has one")

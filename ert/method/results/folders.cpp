@@ -170,7 +170,7 @@ class Search {
     fs::path find(std::span<const Neighbour> places, const fs::path& here)
     {
         for (const Neighbour& place : places)
-            if (place.unread.empty() && place.is_results && !place.has_steps_alone() && place.place != here)
+            if (place.is_results && !place.has_steps_alone() && place.place != here)
                 seen_.push_back({place, {}, Whose::unknown});
         for (const Whose whose : {Whose::own, Whose::of_other_node}) {
             std::optional<CalibrationKind> best;
@@ -192,7 +192,7 @@ class Search {
     void tell(PassedOver& over) const
     {
         for (const Seen& one : seen_) {
-            if (&one == found_ || one.whose == Whose::unknown) break;
+            if (&one == found_) break;
             pass_over(one.head.place, one.look.damage, one.look.why, over);
         }
         for (const Seen& one : seen_)
@@ -258,14 +258,14 @@ fs::path newest_with(const fs::path& here, const char* word, const std::function
     PassedOver& told = over == nullptr ? untold : *over;
     for (const Neighbour& one : in_and_beside(here, told)) {
         const bool may_have = one.plan.find(word) != std::string::npos || !one.is_plan_whole;
-        if (!one.unread.empty() || !one.is_results || !may_have) continue;
+        if (!one.is_results || !may_have) continue;
         try {
             const Plan plan = parse_plan(one.plan, (one.place / "plan.yaml").string());
             if (!std::ranges::any_of(plan.entries, has)) continue;
             if (one.has_rows && serves(one.place)) return one.place;
         } catch (const std::exception&) {  // damaged, or of another format: as below
         }
-        if (over != nullptr) pass_over(one.place, look_at(one.place).damage, "", told);
+        pass_over(one.place, look_at(one.place).damage, "", told);
     }
     return {};
 }

@@ -28,9 +28,10 @@ namespace fs = std::filesystem;
 
 constexpr double parts = 1e4;            ///< of the rate, in which samples are written
 constexpr std::size_t most_samples = 9;  ///< of a round; more are thinned
+constexpr std::size_t largest_read = 4 * largest_looks;
 
 struct Line {
-    long long time = 0;
+    long long time{};
     std::string run;  ///< this and the next two stand in the first line of a look
     std::string machine;
     std::string state;
@@ -140,11 +141,11 @@ std::vector<Round> rounds_of(const std::string& text, double scale)
     std::vector<Round> rounds;
     for (const std::string& part : split(text, ';')) {
         const std::size_t colon = std::min(part.find(':'), part.size() - 1);
-        double clock = 0;
-        read_cell(clock, std::string_view(part).substr(0, colon));
+        RateSample undisturbed;
+        read_cell(undisturbed.clock, std::string_view(part).substr(0, colon));
         Round& round = rounds.emplace_back();
         for (const std::string& word : split(std::string_view(part).substr(colon + 1), ' ')) {
-            RateSample& sample = round.emplace_back(RateSample{0, clock});
+            RateSample& sample = round.emplace_back(undisturbed);
             const std::size_t digits = std::min(word.find_first_of("dxlc"), word.size());
             read_cell(sample.rate, std::string_view(word).substr(0, digits));
             sample.rate *= scale / parts;
@@ -153,7 +154,7 @@ std::vector<Round> rounds_of(const std::string& text, double scale)
             sample.is_late = word.find('l') != std::string::npos;
             if (const std::size_t at = word.find('c'); at != std::string::npos) {
                 read_cell(sample.clock, std::string_view(word).substr(at + 1));
-                sample.clock *= clock / parts;
+                sample.clock *= undisturbed.clock / parts;
             }
         }
     }
@@ -166,7 +167,7 @@ void read_looks(const fs::path& file, const std::string& machine, LinesOfLooks& 
                 std::vector<std::string>& remarks)
 {
     if (!is_there(file)) return;
-    std::istringstream csv(read_file(file, 4 * largest_looks));
+    std::istringstream csv(read_file(file, largest_read));
     CsvLines lines(csv, file.string());
     std::string what;
     if (!lines.next(what) || !lines.has_blocks() ||
@@ -178,14 +179,17 @@ void read_looks(const fs::path& file, const std::string& machine, LinesOfLooks& 
     std::string damage;
     while (lines.next(what)) {
         Line& line = block.emplace_back();
-        if (what.empty()) what = read_row(line, lines, places);
-        try {
-            if (what.empty()) line.ceiling.samples = rounds_of(line.rounds, line.ceiling.rate.low.value);
-        } catch (const Error& error) {
-            what = error.what();
+        if (what.empty()) {
+            try {
+                what = read_row(line, lines, places);
+                if (what.empty()) line.ceiling.samples = rounds_of(line.rounds, line.ceiling.rate.low.value);
+            } catch (const Error& error) {
+                what = error.what();
+            }
+            if (!what.empty()) what = lines.where() + ": " + what;
         }
-        line.ceiling.per_clock_compared = line.ceiling.clock.median.value > 0;
-        if (damage.empty() && !what.empty()) damage = lines.where() + ": " + what;
+        line.ceiling.per_clock_compared = line.ceiling.clock.median.value != 0;
+        if (damage.empty()) damage = what;
         if (!lines.ends_block()) continue;
         if (damage.empty()) damage = lines.block_damage();
         if (damage.empty() && block.front().machine != machine) damage = lines.where() + ": a look at another machine";
@@ -215,7 +219,7 @@ std::string text_of(const std::vector<Line>& look)
 std::string text_of(const LinesOfLooks& looks)
 {
     std::vector<std::string> texts;
-    std::size_t bytes = 0;
+    std::size_t bytes{};
     for (const auto& [name, look] : looks) bytes += texts.emplace_back(text_of(look)).size();
     for (; bytes > largest_looks && texts.size() > 2; texts.erase(texts.begin() + 1)) bytes -= texts[1].size();
     return with_column(columns_of_looks(), block_column) + "\n" + join(texts, "");
@@ -225,12 +229,13 @@ std::string text_of(const LinesOfLooks& looks)
 void wait_for(const fs::path& folder, std::optional<FolderLock>& lock)
 {
     constexpr int tries = 500;
+    constexpr std::chrono::milliseconds pause{10};
     for (int i = 0; !lock; ++i) {
         try {
             lock.emplace(folder);
         } catch (const InUse&) {
             if (i == tries) throw;
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            std::this_thread::sleep_for(pause);
         }
     }
 }
