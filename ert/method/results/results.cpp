@@ -45,7 +45,8 @@ void check_header(const fs::path& file, const std::string& header)
     if (!fs::exists(file)) return;
     std::string first;
     std::ifstream in = open_to_read(file);
-    if (!std::getline(in, first) || in.eof()) return;
+    std::getline(in, first);
+    if (!in.good()) return;  // its end is missing
     if (first != header && !first.starts_with(header + ":"))
         throw InputError(file.string() +
                          " was written by another version of roof: its columns differ; give --out another folder");
@@ -54,7 +55,7 @@ void check_header(const fs::path& file, const std::string& header)
 /// 0 if machine.yaml does not begin with it.
 int format_of(const fs::path& folder)
 {
-    int number = 0;
+    int number{};
     std::string word;
     std::ifstream file = open_if_there(folder / "machine.yaml");
     return file >> word >> number && word == "format:" ? number : 0;
@@ -110,7 +111,7 @@ void move_end(const fs::path& file, std::size_t from)
     in.seekg(static_cast<std::streamoff>(from));
     for (std::string text(piece, '\0'); in;) {
         in.read(text.data(), static_cast<std::streamsize>(text.size()));
-        if (in.gcount() > 0) append_file(beside, text.substr(0, static_cast<std::size_t>(in.gcount())));
+        append_file(beside, text.substr(0, static_cast<std::size_t>(in.gcount())));
     }
     append_file(beside, "\n");
     cut_file(file, from);
