@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 
 using namespace roof;
 using namespace roof::model;
@@ -23,6 +24,16 @@ constexpr const char* llama_1b =
 constexpr const char* mistral =
     R"({"model_type": "mistral", "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4,
         "num_hidden_layers": 1, "num_key_value_heads": 2, "vocab_size": 100, "sliding_window": 3})";
+constexpr const char* qwen =
+    R"({"model_type": "qwen2", "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4,
+        "num_hidden_layers": 2, "vocab_size": 100, "use_sliding_window": true, "sliding_window": 3,
+        "max_window_layers": 1})";
+
+/// With these keys; the last one of a name counts.
+std::string with(std::string config, const std::string& more)
+{
+    return config.insert(config.size() - 1, ", " + more);
+}
 
 Graph decoder(const std::string& config, int tokens, Use use = Use::train)
 {
@@ -79,9 +90,8 @@ TEST_CASE("A sequence longer than the positions that a decoder was made for is r
     CHECK_THROWS_WITH(build_model("gpt2", 1000, 1025), "tokens: gpt2 has 1024 positions, fewer than 1025 tokens");
     CHECK_THROWS_WITH(build_model("gpt2_xl", 1000, 5000, Use::decode), Catch::Contains("has 1024 positions"));
     CHECK_NOTHROW(build_model("llama_1b", 1000, 65536));
-    const auto with = [](std::string config, const std::string& more) { return config.insert(1, more); };
     CHECK_NOTHROW(decoder(mistral, 70));  // rotary positions have no bound but the one that a file states
-    CHECK_THROWS_WITH(decoder(with(mistral, R"("max_position_embeddings": 64, )"), 70),
+    CHECK_THROWS_WITH(decoder(with(mistral, R"("max_position_embeddings": 64)"), 70),
                       "tokens: made has 64 positions, fewer than 70 tokens");
 }
 
@@ -143,61 +153,99 @@ TEST_CASE("A sliding window is executed alone, in the blocks that have one, and 
     const Graph token = decoder(mistral, 5, Use::decode);
     CHECK(token.layer(index_of(token, "layers.0.self_attn")).cached == 3);
     CHECK(token.layer(index_of(token, "layers.0.self_attn.rotary")).first == 4);
-    const Graph qwen = decoder(
-        R"({"model_type": "qwen2", "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4,
-            "num_hidden_layers": 2, "vocab_size": 100, "use_sliding_window": true, "sliding_window": 3,
-            "max_window_layers": 1})",
-        5);
-    CHECK(work_of(qwen, "layers.0.self_attn").executed == 15 / 25.0);
-    CHECK(work_of(qwen, "layers.1.self_attn").executed == 12 / 25.0);
+    const Graph late = decoder(qwen, 5);
+    CHECK(work_of(late, "layers.0.self_attn").executed == 15 / 25.0);
+    CHECK(work_of(late, "layers.1.self_attn").executed == 12 / 25.0);
 }
 
 TEST_CASE("A config that asks for another network than trains here is refused, and the sentence says what counts it")
 {
-    const auto with = [](std::string config, const std::string& more) { return config.insert(1, more); };
-    const std::string qwen =
-        R"({"model_type": "qwen2", "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4,
-            "num_hidden_layers": 2, "vocab_size": 100, "use_sliding_window": true, "sliding_window": 3,
-            "max_window_layers": 1})";
     for (const auto& [config, reason] : std::vector<std::pair<std::string, std::string>>{
              {R"({"model_type": "mixtral"})", "model type 'mixtral' is none of gpt2, llama, mistral and qwen2"},
-             {with(llama_1b, R"("quantization_config": {"quant_method": "awq", "bits": 4}, )"),
+             {with(llama_1b, R"("quantization_config": {"quant_method": "awq", "bits": 4})"),
               "'quantization_config' is not read"},
-             {with(qwen, R"("layer_types": ["sliding_attention", "full_attention"], )"), "'layer_types' is not read"},
-             {with(mistral, R"("layer_types": ["full_attention"], )"), "'layer_types' is not read"},
-             {with(llama_1b, R"("architectures": ["LlamaForSequenceClassification"], )"),
+             {with(qwen, R"("layer_types": ["sliding_attention", "full_attention"])"), "'layer_types' is not read"},
+             {with(mistral, R"("layer_types": ["full_attention"])"), "'layer_types' is not read"},
+             {with(llama_1b, R"("architectures": ["LlamaForSequenceClassification"])"),
               "'architectures' names a network without scores of tokens"}}) {
         CHECK_THROWS_WITH(decoder(config, 5), Catch::Contains(reason) && Catch::Contains("roof estimate") &&
                                                   Catch::Contains("measured-roof[estimate]") &&
                                                   !Catch::Contains("did you mean"));
         CHECK_THROWS_AS(decoder(config, 5), InputError);
     }
-    CHECK_NOTHROW(decoder(with(qwen, R"("layer_types": ["full_attention", "sliding_attention"], )"), 5));
-    CHECK_NOTHROW(
-        decoder(with(llama_1b, R"("architectures": ["LlamaForCausalLM"], "quantization_config": null, )"), 5));
+    CHECK_NOTHROW(decoder(with(qwen, R"("layer_types": ["full_attention", "sliding_attention"])"), 5));
+    CHECK_NOTHROW(decoder(with(llama_1b, R"("architectures": ["LlamaForCausalLM"], "quantization_config": null)"), 5));
 }
 
 TEST_CASE("A config that is no decoder's, or whose extents do not fit, is refused with its key")
 {
-    const auto with = [](std::string config, const std::string& word, const std::string& other) {
-        return config.replace(config.find(word), word.size(), other);
-    };
     for (const auto& [config, reason] : std::vector<std::pair<std::string, std::string>>{
              {R"({"model_type": "lama"})", "is none of gpt2, llama, mistral and qwen2"},
+             {R"({"model_type": 5})", "'model_type' is no word"},
              {R"({"model_type": "gpt2"})", "it lacks 'n_embd'"},
-             {with(gpt2, "n_embd", "n_emdb"), "it lacks 'n_embd'; is it 'n_emdb'?"},
-             {with(gpt2, "768", "-1"), "'n_embd' is not a whole number"},
-             {with(gpt2, "768", "770"), "'n_embd' is no multiple of 'n_head'"},
-             {with(gpt2, "\"n_layer\": 12", "\"n_layer\": 5000"), "'n_layer' is not a whole number from 1 to 1024"},
-             {with(llama_1b, "\"num_key_value_heads\": 8", "\"num_key_value_heads\": 7"), "is no multiple of"},
-             {with(llama_1b, "64", "63"), "a head of 63 channels has no rotary positions"},
-             {with(llama_1b, "64", "1000000"), "a head of 1000000 channels"},
-             {with(llama_1b, "1e-5", "-1"), "'rms_norm_eps' is not a number above 0"},
-             {with(llama_1b, "\"mlp_bias\"", R"("hidden_act": "mish", "mlp_bias")"), "mish"},
-             {with(gpt2, "\"n_layer\"", R"("add_cross_attention": true, "n_layer")"),
-              "'add_cross_attention' is not read"},
+             {R"({"model_type": "gpt2", "n_emdb": 768})", "it lacks 'n_embd'; is it 'n_emdb'?"},
+             {with(gpt2, R"("n_embd": 0)"), "'n_embd' is not a whole number from 1 to 1048576"},
+             {with(gpt2, R"("n_embd": 768.5)"), "'n_embd' is not a whole number from 1 to 1048576"},
+             {with(gpt2, R"("n_embd": 770)"), "'n_embd' is no multiple of 'n_head'"},
+             {with(gpt2, R"("vocab_size": 1048577)"), "'vocab_size' is not a whole number from 1 to 1048576"},
+             {with(gpt2, R"("n_layer": 1025)"), "'n_layer' is not a whole number from 1 to 1024"},
+             {with(mistral, R"("sliding_window": 0)"), "'sliding_window' is not a whole number from 1 to 1048576"},
+             {with(qwen, R"("max_window_layers": -1)"), "'max_window_layers' is not a whole number from 0 to 1048576"},
+             {with(mistral, R"("max_position_embeddings": 2147483648)"), "is not a whole number from 1 to 2147483647"},
+             {with(llama_1b, R"("num_key_value_heads": 7)"),
+              "'num_attention_heads' is no multiple of 'num_key_value_heads'"},
+             {with(llama_1b, R"("head_dim": 63)"), "a head of 63 channels has no rotary positions"},
+             {with(llama_1b, R"("head_dim": 32770)"), "a head of 32770 channels has no rotary positions"},
+             {with(mistral, R"("hidden_size": 3)"), "a head of 0 channels has no rotary positions"},
+             {with(llama_1b, R"("rms_norm_eps": 0)"), "'rms_norm_eps' is not a number above 0"},
+             {with(llama_1b, R"("rms_norm_eps": "1")"), "'rms_norm_eps' is not a number above 0"},
+             {with(llama_1b, R"("rms_norm_eps": [])"), "'rms_norm_eps' is not a number above 0"},
+             {with(llama_1b, R"("rms_norm_eps": true)"), "'rms_norm_eps' is not a number above 0"},
+             {with(llama_1b, R"("rope_theta": 1000000000001)"), "'rope_theta' is not a number above 0"},
+             {with(llama_1b, R"("hidden_act": "mish")"), "'hidden_act': no activation 'mish' is known"},
+             {with(gpt2, R"("add_cross_attention": true)"), "'add_cross_attention' is not read"},
+             {"{", "it is no JSON object"},
              {"[]", "it is no JSON object"}}) {
-        CHECK_THROWS_WITH(decoder(config, 5), Catch::Contains(reason));
+        CHECK_THROWS_WITH(decoder(config, 5), Catch::Contains(".json': ") && Catch::Contains(reason));
         CHECK_THROWS_AS(decoder(config, 5), InputError);
     }
+}
+
+TEST_CASE("Each key of a config is read, up to its limits, and a missing one has its usual value")
+{
+    const auto extents = [](const std::string& config) {
+        const fakes::TemporaryFolder folder;
+        std::ofstream(folder / "config.json") << config;
+        const Decoder of = read_config(folder / "config.json");
+        CHECK(of.name == std::filesystem::path(folder / "").parent_path().filename());
+        std::ostringstream out;
+        for (const int one : {of.blocks, of.channels, of.heads, of.kv_heads, of.head, of.hidden, of.vocabulary,
+                              of.positions, of.longest, of.window, of.whole_blocks})
+            out << one << ' ';
+        out << name(of.activation) << ' ' << of.epsilon << ' ' << of.theta;
+        for (const bool one :
+             {of.is_llama, of.is_rotary, of.is_gated, of.qkv_bias, of.output_bias, of.mlp_bias, of.is_tied})
+            out << (one ? " +" : " -");
+        return out.str();
+    };
+    CHECK(extents(gpt2) == "12 768 12 12 64 3072 50257 1024 0 0 0 gelu_tanh 1e-05 10000 - - - + + + +");
+    CHECK(extents(with(gpt2, R"("n_layer": 1024, "n_head": 1, "n_inner": 7, "vocab_size": 1048576, "n_positions": 9,
+                                "activation_function": "relu", "layer_norm_epsilon": 0.5,
+                                "tie_word_embeddings": false)")) ==
+          "1024 768 1 1 768 7 1048576 9 0 0 0 relu 0.5 10000 - - - + + + -");
+    CHECK(extents(mistral) == "1 64 4 2 16 96 100 0 0 3 0 silu 1e-06 10000 + + + - - - -");
+    CHECK(extents(with(mistral, R"("model_type": "llama", "attention_bias": true, "mlp_bias": true,
+                                   "num_key_value_heads": null, "max_position_embeddings": 2147483647,
+                                   "rope_parameters": {"rope_theta": 1e12}, "hidden_act": "gelu_fast")")) ==
+          "1 64 4 4 16 96 100 0 2147483647 0 0 gelu_tanh 1e-06 1e+12 + + + + + + -");
+    CHECK(extents(with(llama_1b, R"("head_dim": 32768, "hidden_act": "gelu_pytorch_tanh")")) ==
+          "16 2048 32 8 32768 8192 128256 0 0 0 0 gelu_tanh 1e-05 500000 + + + - - - +");
+    CHECK(extents(with(qwen, R"("max_window_layers": 0, "attention_bias": true, "hidden_act": "gelu")")) ==
+          "2 64 4 4 16 96 100 0 0 3 0 gelu 1e-06 10000 + + + + - - -");
+    CHECK(extents(with(qwen, R"("use_sliding_window": null, "max_window_layers": null)")) ==
+          "2 64 4 4 16 96 100 0 0 0 28 silu 1e-06 10000 + + + + - - -");
+    for (const char* more : {R"("sliding_window": 1, "layer_types": ["sliding_attention"])",
+                             R"("architectures": ["MistralModel", "MistralForCausalLM"])",
+                             R"("architectures": ["GPT2LMHeadModel"], "quantization_config": null)"})
+        CHECK_NOTHROW(extents(with(mistral, more)));
 }

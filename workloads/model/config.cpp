@@ -86,7 +86,7 @@ class Config {
     float real(const char* key, float usual) const
     {
         if (!has(key)) return usual;
-        if (!json_[key].is_number() || !(json_[key] > 0) || json_[key] > 1e12)
+        if (!(json_[key] > 0) || json_[key] > 1e12)  // words and lists are above all numbers, flags below
             throw InputError(std::string("'") + key + "' is not a number above 0");
         return json_[key];
     }
@@ -137,7 +137,7 @@ Decoder llama(const Config& config, bool is_qwen, bool slides)
     const int kv_heads = config.number_or("num_key_value_heads", heads);
     const int head = config.number_or("head_dim", channels / heads);
     if (heads % kv_heads != 0) throw InputError("'num_attention_heads' is no multiple of 'num_key_value_heads'");
-    if (head < 1 || head % 2 != 0 || head > largest / heads)
+    if (head == 0 || head % 2 != 0 || head > largest / heads)
         throw InputError("a head of " + std::to_string(head) + " channels has no rotary positions");
     const bool bias = config.flag("attention_bias", false), mlp_bias = config.flag("mlp_bias", false);
     return {.is_llama = true,
