@@ -29,20 +29,18 @@ Tensor computed(const Node& node, const Tensor& left, const Tensor& right)
     const Reals &a = *left.numbers, &b = *right.numbers;
     const bool is_longer = a.size() >= b.size();
     Tensor made{.dims = is_longer ? left.dims : right.dims, .numbers = Reals{}, .is_float = left.is_float};
-    if (a.empty() || b.empty() || (a.size() != b.size() && std::min(a.size(), b.size()) != 1))
+    if (a.empty() || (a.size() != b.size() && std::min(a.size(), b.size()) != 1))
         throw Refused{"of lists of " + std::to_string(a.size()) + " and " + std::to_string(b.size())};
     for (std::size_t k = 0; k < std::max(a.size(), b.size()); ++k) {
         const double x = a[a.size() == 1 ? 0 : k], y = b[b.size() == 1 ? 0 : k];
         if (std::max(std::abs(x), std::abs(y)) > 1LL << 31) throw Refused{"of a size that the file leaves open"};
-        const bool divides = operation == "Div" || operation == "Mod";
-        if (divides && y == 0) throw Refused{"by zero"};
-        const double quotient = divides ? x / y : 0;
+        if (y == 0 && (operation == "Div" || operation == "Mod")) throw Refused{"by zero"};
         made.numbers->push_back(operation == "Add"   ? x + y
                                 : operation == "Sub" ? x - y
                                 : operation == "Mul" ? x * y
-                                : operation == "Mod" ? x - y * std::floor(quotient)
-                                : left.is_float      ? quotient
-                                                     : std::trunc(quotient));
+                                : operation == "Mod" ? x - y * std::floor(x / y)
+                                : left.is_float      ? x / y
+                                                     : std::trunc(x / y));
     }
     return made;
 }
@@ -71,26 +69,25 @@ Tensor sliced(const Node& node, const Tensors& constants)
     };
     const auto size = static_cast<long long>(list.size());
     if (only(3, "axes", 0) != 0 || only(4, "steps", 1) != 1) throw Refused{"with another axis or step"};
-    const long long first = bound_of(only(1, "starts", 0), size), last = bound_of(only(2, "ends", size), size);
-    const Reals part(list.begin() + first, list.begin() + std::max(first, last));
+    const long long first = bound_of(only(1, "starts", 0), size);
+    const long long last = std::max(first, bound_of(only(2, "ends", size), size));
+    const Reals part(list.begin() + first, list.begin() + last);
     return {.dims = {static_cast<long long>(part.size())}, .numbers = part, .is_float = false};
 }
 
 /// The shape of both, whose last axes stand beside each other; a list of integers is repeated along the first ones.
 Tensor expanded(Tensor tensor, Numbers to)
 {
-    for (std::size_t k = 1; k <= std::min(to.size(), tensor.dims.size()); ++k)
-        to[to.size() - k] = std::max(to[to.size() - k], tensor.dims[tensor.dims.size() - k]);
-    if (tensor.dims.size() > to.size()) to = tensor.dims;
-    const auto all = static_cast<std::size_t>(count_of(to));
     Numbers own = tensor.dims;
+    to.insert(to.begin(), std::max(to.size(), own.size()) - to.size(), 1);
+    for (std::size_t k = 1; k <= own.size(); ++k) to[to.size() - k] = std::max(to[to.size() - k], own[own.size() - k]);
+    const auto all = static_cast<std::size_t>(count_of(to));
     own.erase(own.begin(), std::ranges::find_if(own, [](long long extent) { return extent != 1; }));
-    const bool is_repeated = tensor.numbers && !tensor.is_float && all <= 65'536 && own.size() <= to.size() &&
-                             std::equal(own.rbegin(), own.rend(), to.rbegin());
+    const bool is_repeated =
+        tensor.numbers && !tensor.is_float && all <= 65'536 && std::equal(own.rbegin(), own.rend(), to.rbegin());
     if (is_repeated) {
-        const Reals one = *tensor.numbers;
-        while (!one.empty() && tensor.numbers->size() < all)
-            tensor.numbers->insert(tensor.numbers->end(), one.begin(), one.end());
+        const std::size_t count = tensor.numbers->size();
+        for (std::size_t k = count; count > 0 && k < all; ++k) tensor.numbers->push_back((*tensor.numbers)[k - count]);
     } else if (all != static_cast<std::size_t>(count_of(tensor.dims))) {
         tensor.numbers.reset();
     }
@@ -101,12 +98,11 @@ Tensor expanded(Tensor tensor, Numbers to)
 /// ConstantOfShape's value, as often as `shape` says.
 Tensor repeated(const Node& node, const Numbers& shape)
 {
-    const onnx::AttributeProto* const value = node.attribute("value");
-    Tensor made{.dims = {1}, .numbers = Reals{0}, .is_float = value == nullptr || is_float(value->t().data_type())};
-    if (value != nullptr && value->t().int64_data_size() + static_cast<int>(value->t().raw_data().size()) > 0) {
+    Tensor made{.dims = {1}, .numbers = Reals{0}, .is_zero = true};
+    if (const onnx::AttributeProto* const value = node.attribute("value")) {
         Tensors one;
         one.put("", value->t());
-        made.numbers = one.find("")->numbers;
+        made = *one.find("");
     }
     return expanded(made, shape);
 }

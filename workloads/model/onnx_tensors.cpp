@@ -69,10 +69,9 @@ std::optional<Reals> numbers_in(const onnx::TensorProto& tensor, long long count
     if (type == onnx::TensorProto::DOUBLE) return listed<double>(tensor.double_data(), raw, count);
     if (!is_float(type)) return std::nullopt;
     auto made = listed<std::uint16_t>(tensor.int32_data(), raw, count);  // bits
-    if (!made) return made;
-    for (double& number : *made) {
-        const auto bits = static_cast<std::uint16_t>(static_cast<long long>(number));
-        number = static_cast<double>(
+    for (std::size_t k = 0; made && k < made->size(); ++k) {
+        const auto bits = static_cast<std::uint16_t>(static_cast<long long>((*made)[k]));
+        (*made)[k] = static_cast<double>(
             type == onnx::TensorProto::FLOAT16 ? from_half(bits) : std::bit_cast<float>(std::uint32_t{bits} << 16));
     }
     return made;
