@@ -131,7 +131,7 @@ Type tensor_of(int type, const Numbers& dims, const std::vector<Element>& raw, c
     return made;
 }
 
-Tensor read(const Type& proto)
+Tensor tensor_by(const Type& proto)
 {
     Tensors constants;
     constants.put("of", proto);
@@ -171,23 +171,25 @@ TEST_CASE("ConstantOfShape repeats its value, a float 0 where it has none")
 TEST_CASE(
     "The numbers of a tensor are those of its type; long lists of floats, other types and lacking bytes have none")
 {
-    CHECK(shown(read(tensor_of<std::int64_t>(Type::INT64, {2}, {1LL << 40, -1}))) == "[1099511627776 -1]");
-    CHECK(shown(read(tensor_of<std::int64_t>(Type::INT64, {2}, {1}))) == "2[?]");
-    CHECK(shown(read(tensor_of<std::int32_t>(Type::INT32, {2}, {5, -5}))) == "[5 -5]");
-    CHECK(shown(read(tensor_of(Type::INT32, {}, {}, {3}))) == "3");
-    CHECK(shown(read(tensor_of<float>(Type::FLOAT, {2}, {0.5F, -2.0F}))) == "f[0.5 -2]");
-    CHECK(shown(read(tensor_of<double>(Type::DOUBLE, {2}, {0.1, 3.0}))) == "f[0.10000000000000001 3]");
-    CHECK(shown(read(tensor_of(Type::UINT8, {1}, {}, {1}))) == "1[?]");
-    CHECK(shown(read(tensor_of<std::uint16_t>(Type::FLOAT16, {2}, {0x3c00, 0xc600}))) == "f[1 -6]");
-    CHECK(shown(read(tensor_of<std::uint16_t>(Type::BFLOAT16, {1}, {0x3e4d}))) == "f[0.2001953125]");
-    CHECK(shown(read(tensor_of(Type::FLOAT16, {1}, {}))) == "f1[?]");
-    CHECK(shown(read(tensor_of(Type::FLOAT16, {1}, {}, {0x3266}))) == "f[0.199951171875]");  // (1 + 614 / 1024) / 8
-    CHECK(shown(read(tensor_of(Type::FLOAT16, {2}, {}, {0x0200, 0x7bff}))) == "f[3.0517578125e-05 65504]");  // 2^-15
-    const Tensor listed = read(tensor_of(Type::FLOAT, {64}, std::vector(64, 0.0F)));
-    const Tensor longer = read(tensor_of(Type::FLOAT, {65}, std::vector(65, 0.0F)));
+    CHECK(shown(tensor_by(tensor_of<std::int64_t>(Type::INT64, {2}, {1LL << 40, -1}))) == "[1099511627776 -1]");
+    CHECK(shown(tensor_by(tensor_of<std::int64_t>(Type::INT64, {2}, {1}))) == "2[?]");
+    CHECK(shown(tensor_by(tensor_of<std::int32_t>(Type::INT32, {2}, {5, -5}))) == "[5 -5]");
+    CHECK(shown(tensor_by(tensor_of(Type::INT32, {}, {}, {3}))) == "3");
+    CHECK(shown(tensor_by(tensor_of<float>(Type::FLOAT, {2}, {0.5F, -2.0F}))) == "f[0.5 -2]");
+    CHECK(shown(tensor_by(tensor_of<double>(Type::DOUBLE, {2}, {0.1, 3.0}))) == "f[0.10000000000000001 3]");
+    CHECK(shown(tensor_by(tensor_of(Type::UINT8, {1}, {}, {1}))) == "1[?]");
+    CHECK(shown(tensor_by(tensor_of<std::uint16_t>(Type::FLOAT16, {2}, {0x3c00, 0xc600}))) == "f[1 -6]");
+    CHECK(shown(tensor_by(tensor_of<std::uint16_t>(Type::BFLOAT16, {1}, {0x3e4d}))) == "f[0.2001953125]");
+    CHECK(shown(tensor_by(tensor_of(Type::FLOAT16, {1}, {}))) == "f1[?]");
+    CHECK(shown(tensor_by(tensor_of(Type::FLOAT16, {1}, {}, {0x3266}))) ==
+          "f[0.199951171875]");  // (1 + 614 / 1024) / 8
+    CHECK(shown(tensor_by(tensor_of(Type::FLOAT16, {2}, {}, {0x0200, 0x7bff}))) ==
+          "f[3.0517578125e-05 65504]");  // 2^-15
+    const Tensor listed = tensor_by(tensor_of(Type::FLOAT, {64}, std::vector(64, 0.0F)));
+    const Tensor longer = tensor_by(tensor_of(Type::FLOAT, {65}, std::vector(65, 0.0F)));
     CHECK((listed.numbers && listed.is_zero && !longer.numbers && longer.is_zero));
-    CHECK_FALSE((read(tensor_of(Type::FLOAT, {65}, {})).is_zero ||
-                 read(tensor_of(Type::FLOAT, {65}, std::vector(65, 1.0F))).is_zero));
+    CHECK_FALSE((tensor_by(tensor_of(Type::FLOAT, {65}, {})).is_zero ||
+                 tensor_by(tensor_of(Type::FLOAT, {65}, std::vector(65, 1.0F))).is_zero));
     CHECK((is_float(Type::FLOAT) && is_float(Type::FLOAT16) && is_float(Type::BFLOAT16) && is_float(Type::DOUBLE)));
     CHECK_FALSE((is_float(Type::INT64) || is_float(Type::UINT8) || is_float(Type::BOOL) || is_float(0)));
 }

@@ -32,25 +32,6 @@ TEST_CASE("An operator of another domain is another operator")
     CHECK_THAT(refusal_of(model), Catch::Contains("other.Relu at 'at x'"));
 }
 
-TEST_CASE("Axes that count from the end are those that count from the beginning")
-{
-    onnx::ModelProto model = small_network();
-    add_node(model, "Split", {"images"}, "first");
-    model.mutable_graph()->mutable_node(0)->add_output("second");
-    set_number(model, "axis", -3);
-    add_node(model, "Concat", {"second", "first"}, "both");
-    set_number(model, "axis", -3);
-    add_node(model, "GlobalAveragePool", {"both"}, "pooled");
-    add_node(model, "Flatten", {"pooled"}, "flat");
-    set_number(model, "axis", -3);
-    add_weights(model, "end", {3, 10});
-    add_node(model, "MatMul", {"flat", "end"}, "logits");
-    CHECK(kinds_of(read(model)) == std::vector{LayerKind::input, LayerKind::slice, LayerKind::slice, LayerKind::concat,
-                                               LayerKind::average_pool, LayerKind::flatten, LayerKind::linear});
-    model.mutable_graph()->mutable_node(1)->mutable_attribute(0)->set_i(-1);
-    CHECK_THAT(refusal_of(model), Catch::Contains("Concat with axis -1"));
-}
-
 TEST_CASE("Numbers of operators are read as doubles, halves and integers of 32 bits, and refused where they are absent")
 {
     onnx::ModelProto twice = small_network();
@@ -85,22 +66,6 @@ TEST_CASE("Numbers of operators are read as doubles, halves and integers of 32 b
     add_node(other, "Dropout", {"images", "absent"}, "dropped");
     add_end(other, "dropped", 3);
     CHECK_THAT(refusal_of(other), Catch::Contains("Dropout of 'absent', which is no number in the file"));
-}
-
-TEST_CASE("A window that keeps the size has its padding by its name")
-{
-    onnx::ModelProto model = small_network();
-    add_weights(model, "c.weight", {4, 3, 3, 3});
-    add_node(model, "Conv", {"images", "c.weight"}, "map");
-    auto& pad = *model.mutable_graph()->mutable_node(0)->add_attribute();
-    pad.set_name("auto_pad");
-    pad.set_s("SAME_UPPER");
-    add_end(model, "map", 4);
-    CHECK((read(model).layer(1).window.padding == 1 && read(model).layer(1).output == Shape{4, 8, 8}));
-    auto& strides = *model.mutable_graph()->mutable_node(0)->add_attribute();
-    strides.set_name("strides");
-    for (int axis = 0; axis < 2; ++axis) strides.add_ints(2);
-    CHECK_THAT(refusal_of(model), Catch::Contains("Conv with auto_pad SAME_UPPER"));
 }
 
 TEST_CASE("Extents beyond 2^31 - 1, and more than 2^62 multiply-adds, are refused")

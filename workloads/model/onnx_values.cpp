@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <ranges>
 #include <set>
 
@@ -180,7 +181,7 @@ bool Values::is_flat(int layer) const
         const Layer& of = graph_.layer(index);
         const bool flattens =
             of.kind == LayerKind::flatten || of.kind == LayerKind::linear || of.kind == LayerKind::take_positions;
-        const bool spreads = index == 0 || of.inputs.empty() || of.kind == LayerKind::convolution;
+        const bool spreads = of.inputs.empty() || of.kind == LayerKind::convolution;
         flat_.push_back(flattens || (!spreads && flat_[static_cast<std::size_t>(of.inputs.front())]));
     }
     return flat_[static_cast<std::size_t>(layer)];
@@ -261,12 +262,13 @@ bool Values::split(const Node& node)
     long long first = 0;
     for (int part = 0; part < node.outputs(); ++part) {
         const long long size = sizes[static_cast<std::size_t>(part)];
-        if (size < 1 || size > extent) throw Refused{"into " + text(sizes)};
+        if (size < 1 || size > extent - first) throw Refused{"into " + text(sizes)};
         View made = sliced(of, axis, first, first + size);
         made.name = node.name() + "." + std::to_string(part);
         views_[node.output(part)] = std::move(made);
         first += size;
     }
+    if (first != extent) throw Refused{"into " + text(sizes)};
     return true;
 }
 
@@ -294,7 +296,7 @@ View Values::view_of(const Node& node)
         const Numbers at = places != nullptr ? places->values() : Numbers{};
         if (at.size() != 1) throw Refused{"of other than one place"};
         const long long axis = node.number("axis", 0);
-        View one = sliced(of, axis, at[0], at[0] == -1 ? 1LL << 60 : at[0] + 1);
+        View one = sliced(of, axis, at[0], at[0] == -1 ? std::numeric_limits<long long>::max() : at[0] + 1);
         return places->dims.empty() ? squeezed(one, {axis}) : one;
     }
     if (operation == "Slice") {
