@@ -129,6 +129,7 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
                                           token_network(true),
                                           token_network(false),
                                           vision_network(),
+                                          window_network(),
                                           llama_network(),
                                           decoding("config_gpt2"),
                                           decoding("config_llama"),

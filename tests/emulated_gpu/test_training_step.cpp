@@ -131,9 +131,9 @@ TEST_CASE("a step by moments has the losses of the loops by passes, in every sch
 
 TEST_CASE("the losses of steps on the emulated device are those of the loops")
 {
-    for (const model::Graph& graph :
-         {plain_network(), residual_network(), mobile_network(), squeeze_network(), flattened_network(),
-          layer_norm_network(), attention_network(), token_network(), vision_network(), llama_network()}) {
+    for (const model::Graph& graph : {plain_network(), residual_network(), mobile_network(), squeeze_network(),
+                                      flattened_network(), layer_norm_network(), attention_network(), token_network(),
+                                      vision_network(), window_network(), llama_network()}) {
         const Optimizer optimizer = graph.name() == "attention" ? Optimizer::adamw : Optimizer::sgd;
         HostTraining due(graph, hashed(Precision::fp32, optimizer));
         const auto next = [&due] {

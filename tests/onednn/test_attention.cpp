@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -89,10 +90,29 @@ struct Sums {
 struct Expected {
     Sums results, queries, keys, values;
     std::vector<double> logarithms;
+    Sums added;
 };
 
-Expected expected_of(const AttentionShape& shape, const HeadInTensor& q, const HeadInTensor& k, const HeadInTensor& v,
-                     const HeadInTensor& given)
+/// A table of three heads, of which the second is the loops', and the row of each pair. One in five is hidden.
+struct Table {
+    explicit Table(const AttentionShape& shape)
+        : numbers(static_cast<std::size_t>(3 * shape.rows)),
+          places(static_cast<std::size_t>(shape.positions * shape.positions))
+    {
+        std::mt19937 bits(5);
+        std::uniform_real_distribution<float> values(-2, 2);
+        for (float& number : numbers) number = values(bits);
+        for (std::size_t k = 0; shape.rows > 0 && k < places.size(); ++k) {
+            const bool is_own = k % static_cast<std::size_t>(shape.positions + 1) == 0;
+            places[k] = !is_own && bits() % 5 == 0 ? -1 : static_cast<int>(bits() % static_cast<unsigned>(shape.rows));
+        }
+    }
+    std::vector<float> numbers;
+    std::vector<int> places;
+};
+
+Expected expected_of(const AttentionShape& shape, const Table& table, const HeadInTensor& q, const HeadInTensor& k,
+                     const HeadInTensor& v, const HeadInTensor& given)
 {
     const auto scale = static_cast<double>(shape.scale);
     const auto all = static_cast<std::size_t>(shape.positions * shape.channels);
@@ -101,13 +121,19 @@ Expected expected_of(const AttentionShape& shape, const HeadInTensor& q, const H
         for (int c = 0; c < shape.channels; ++c) sum += a.at(i, c) * b.at(j, c);
         return sum;
     };
-    Expected due{Sums(all), Sums(all), Sums(all), Sums(all), {}};
+    Expected due{Sums(all), Sums(all), Sums(all), Sums(all), {}, Sums(static_cast<std::size_t>(shape.rows))};
+    const auto row = [&](int i, int j) { return table.places[static_cast<std::size_t>(i * shape.positions + j)]; };
+    const auto added = [&](int i, int j) -> double {
+        if (shape.rows == 0) return 0;
+        if (row(i, j) < 0) return -std::numeric_limits<double>::infinity();
+        return static_cast<double>(table.numbers[static_cast<std::size_t>(3 * row(i, j) + 1)]);
+    };
     const auto at = [&](int position, int c) { return static_cast<std::size_t>(position * shape.channels + c); };
     for (int i = 0; i < shape.positions; ++i) {
         std::vector<double> weights;
         double sum = 0, product = 0, size = 0;
         for (int j = 0; j < (shape.causal ? i + 1 : shape.positions); ++j)
-            sum += weights.emplace_back(std::exp(scale * dot(q, i, k, j)));
+            sum += weights.emplace_back(std::exp(scale * dot(q, i, k, j) + added(i, j)));
         due.logarithms.push_back(std::log(sum));
         const auto keys = static_cast<int>(weights.size());
         for (int j = 0; j < keys; ++j) {
@@ -125,6 +151,8 @@ Expected expected_of(const AttentionShape& shape, const HeadInTensor& q, const H
             const double weight = weights[static_cast<std::size_t>(j)], from = dot(given, i, v, j);
             const double slope = weight * (from - product) * scale;
             const double of_slope = weight * (std::abs(from) + size) * scale;
+            if (shape.rows > 0 && row(i, j) >= 0)
+                due.added.add(static_cast<std::size_t>(row(i, j)), slope / scale, of_slope / scale, 1);
             for (int c = 0; c < shape.channels; ++c) {
                 due.queries.add(at(i, c), slope, of_slope, k.at(j, c));
                 due.keys.add(at(j, c), slope, of_slope, q.at(i, c));
@@ -157,8 +185,14 @@ void check(const AttentionLoops& loops, const AttentionShape& shape, Precision p
     v.fill(3);
     given.fill(4);
     std::vector<float> logarithms(static_cast<std::size_t>(shape.positions));
-    const AttentionTensors of{q.map(),     k.map(),    v.map(),    results.map(), logarithms.data(),
-                              given.map(), to_q.map(), to_k.map(), to_v.map()};
+    AttentionTensors of{q.map(),     k.map(),    v.map(),    results.map(), logarithms.data(),
+                        given.map(), to_q.map(), to_k.map(), to_v.map()};
+    const Table table(shape);
+    std::vector<float> to_added(static_cast<std::size_t>(shape.rows));
+    of.added = table.numbers.data() + 1;
+    of.apart = 3;
+    of.places = table.places.data();
+    of.to_added = to_added.data();
     std::vector<float> scratch(static_cast<std::size_t>(loops.scratch(shape)), std::nanf(""));
     const auto each = static_cast<std::size_t>(loops.gradients(shape));
     std::vector<float> gradients(each * static_cast<std::size_t>(parts), std::nanf(""));
@@ -169,7 +203,7 @@ void check(const AttentionLoops& loops, const AttentionShape& shape, Precision p
                        scratch.data());
     loops.add_parts(shape, of, parts, gradients.data());
 
-    const Expected due = expected_of(shape, q, k, v, given);
+    const Expected due = expected_of(shape, table, q, k, v, given);
     for (std::size_t i = 0; i < logarithms.size(); ++i)
         REQUIRE(std::abs(static_cast<double>(logarithms[i]) - due.logarithms[i]) <
                 1e-5 * (1 + std::abs(due.logarithms[i])));
@@ -177,6 +211,8 @@ void check(const AttentionLoops& loops, const AttentionShape& shape, Precision p
     check(shape, to_q, due.queries, tolerance);
     check(shape, to_k, due.keys, tolerance);
     check(shape, to_v, due.values, tolerance);
+    for (std::size_t row = 0; row < to_added.size(); ++row)
+        REQUIRE(std::abs(static_cast<double>(to_added[row]) - due.added.value[row]) <= tolerance * due.added.size[row]);
 }
 
 }  // namespace
@@ -196,6 +232,19 @@ TEST_CASE("Attention by blocks is that of whole matrices, forward and backward, 
                               precision == Precision::bf16 ? 0.01 : 1e-5);
                     }
                 }
+            }
+        }
+    }
+}
+
+TEST_CASE("Attention adds rows of a table to its scores, and hides pairs, in every instruction set")
+{
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        for (const AttentionLoops* loops : attention_loops_here(precision)) {
+            for (const int positions : {1, 49, 65, 130}) {
+                INFO(loops->name << ", " << positions << " positions");
+                check(*loops, {.positions = positions, .channels = 20, .scale = 0.3F, .rows = 13}, precision, 16,
+                      positions > 64 ? 2 : 1, precision == Precision::bf16 ? 0.01 : 1e-5);
             }
         }
     }

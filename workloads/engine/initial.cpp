@@ -48,7 +48,8 @@ void fill_initial(const model::Graph& graph, int k, Parameters kind, std::span<f
         fill(values, first, [=](std::size_t i) { return 2 * bound * uniform(seed, i); });
     } else if (parameter.is_bias) {
         fill(values, first, [](std::size_t) { return 0.0; });
-    } else if (layer.kind == LayerKind::embedding || layer.kind == LayerKind::positions) {
+    } else if (layer.kind == LayerKind::embedding || layer.kind == LayerKind::positions ||
+               layer.kind == LayerKind::attention) {
         fill(values, first, [=](std::size_t i) { return model::embedding_deviation * normal(seed, i); });
     } else if (model::is_norm(layer.kind)) {
         fill(values, first, [](std::size_t) { return 1.0; });

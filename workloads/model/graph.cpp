@@ -45,6 +45,8 @@ std::vector<long long> shape_of_weights(const Layer& of, const Shape& input)
             return {of.vocabulary, channels};
         case LayerKind::positions:
             return {of.count, channels};
+        case LayerKind::attention:
+            return of.count > 0 ? std::vector<long long>{of.count, of.heads} : std::vector<long long>{};
         default:
             return is_norm(of.kind) ? std::vector{channels} : std::vector<long long>{};
     }
@@ -193,6 +195,22 @@ int Graph::attention(std::string name, int input, int heads, bool causal, int kv
     return index;
 }
 
+int Graph::attention_with_table(std::string name, int input, int heads, int windows, int rows, std::vector<int> places)
+{
+    const Shape& from = layer(input).output;
+    const long long all = 1LL * from.height * from.width, each = windows < 1 ? 0 : all / windows;
+    const bool are_rows = std::ranges::all_of(places, [&](int place) { return place >= -1 && place < rows; });
+    const auto given = static_cast<long long>(places.size());
+    if (each * windows != all || rows < 1 || !are_rows || (given != each * each && given != each * all))
+        throw std::logic_error(name + " has no row of its table for each pair of positions in a window");
+    const int index = attention(std::move(name), input, heads);
+    Layer& made = layers_.back();
+    made.windows = windows;
+    made.count = rows;
+    made.places = std::move(places);
+    return index;
+}
+
 int Graph::attention_over_cache(std::string name, int input, int heads, int kv_heads, int cached)
 {
     const Shape& from = layer(input).output;
@@ -313,6 +331,20 @@ int Graph::take_positions(std::string name, int input, int first, int count)
     const int index =
         append({std::move(name), LayerKind::take_positions, {input}, {layer(input).output.channels, 1, count}, {}});
     layers_.back().first = first;
+    return index;
+}
+
+int Graph::rearrange(std::string name, int input, Shape output, std::vector<int> order)
+{
+    const Shape& from = layer(input).output;
+    std::vector<int> sorted = order;
+    std::ranges::sort(sorted);
+    bool is_permutation = std::ssize(sorted) == 1LL * from.height * from.width;
+    for (std::size_t k = 0; k < sorted.size(); ++k) is_permutation = is_permutation && sorted[k] == static_cast<int>(k);
+    if (!is_permutation || output.elements() != from.elements() || output.channels % from.channels != 0)
+        throw std::logic_error(name + " is no permutation of the positions of '" + layer(input).name + "'");
+    const int index = append({std::move(name), LayerKind::take_positions, {input}, output, {}});
+    layers_.back().order = std::move(order);
     return index;
 }
 

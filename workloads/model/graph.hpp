@@ -123,16 +123,18 @@ struct Layer {
     float epsilon = 1e-5F;  ///< norms: added to the variance
     int first = 0;  ///< slice: the first channel that it takes; take_positions, positions, rope: the first position
     int heads = 1;  ///< attention, rope
-    bool causal = false;       ///< attention: a position reads itself and those before it
-    int reach = 0;             ///< attention, causal: as many as these positions, its own as the last; 0: all
-    std::vector<int> order{};  ///< shuffle: for each channel of the output, that of the input
-    int vocabulary = 0;        ///< embedding: number of tokens
-    int count = 0;             ///< positions: those that have a value
-    bool is_same = false;      ///< positions: one value of each channel for all positions
-    int cached = 0;            ///< attention over a cache: positions, of which the layer's is the last; 0: no cache
-    int weights_of = -1;       ///< linear: the embedding whose weights it reads, which are trained once; -1: its own
-    float theta = 10000;       ///< rope
-    int kv_heads = 1;          ///< attention, rope: heads of keys and of values
+    bool causal = false;        ///< attention: a position reads itself and those before it
+    int reach = 0;              ///< attention, causal: as many as these positions, its own as the last; 0: all
+    std::vector<int> order{};   ///< shuffle: for each channel of the output, that of the input; see rearrange(), too
+    int vocabulary = 0;         ///< embedding: number of tokens
+    int count = 0;              ///< positions: those that have a value; attention: rows of its table, 0: none
+    int windows = 1;            ///< attention: among this many parts of the positions, each by itself
+    std::vector<int> places{};  ///< attention with a table: see attention_with_table()
+    bool is_same = false;       ///< positions: one value of each channel for all positions
+    int cached = 0;             ///< attention over a cache: positions, of which the layer's is the last; 0: no cache
+    int weights_of = -1;        ///< linear: the embedding whose weights it reads, which are trained once; -1: its own
+    float theta = 10000;        ///< rope
+    int kv_heads = 1;           ///< attention, rope: heads of keys and of values
 
     /// Returns the number of values of its weight, which may be another layer's.
     long long weights(const Shape& input) const;
@@ -191,6 +193,10 @@ class Graph {
     /// Attention of one position over `cached` ones, its own as the last, whose keys and values are kept from step to step. The input
     /// has queries of `heads` and keys and values of `kv_heads` heads, each of which serves as many heads of queries.
     int attention_over_cache(std::string name, int input, int heads, int kv_heads, int cached);
+    /// Attention in `windows` parts of neighbouring positions, [windows][positions of one]. To the score of each pair a
+    /// trained number is added, that of the head in row places[query][key] of a table of `rows`; -1 hides the key from
+    /// the query. `places` are those of one window, which all of them have, or of each window.
+    int attention_with_table(std::string name, int input, int heads, int windows, int rows, std::vector<int> places);
     /// Rotary positions, before attention() with so many heads: in each head of the queries and keys, of d channels, the channels c and
     /// c + d / 2 of position p are turned by the angle p / theta^(2 c / d), as in Llama; the first position is `first`.
     int rope(std::string name, int input, int heads, float theta = 10000, int kv_heads = 0, int first = 0);
@@ -214,6 +220,9 @@ class Graph {
     int shift(std::string name, int input);
     /// `count` positions of the input's, row by row, from `first` on; zeros where it has none: -1 for a position before all others.
     int take_positions(std::string name, int input, int first, int count);
+    /// All positions in another order, which is a permutation: place k of the output has what position order[k] of the
+    /// input has. `output`: its channels are those of one or more places, one after the other.
+    int rearrange(std::string name, int input, Shape output, std::vector<int> order);
 
     const std::string& name() const { return name_; }
     const std::vector<Layer>& layers() const { return layers_; }

@@ -58,7 +58,7 @@ HashedFill hashed_parameter(const Graph& graph, int k)
     if (parameter.is_bias) return {.seed = seed, .scale = norm ? 0.2 : 0.1, .offset = 0};
     if (norm) return {.seed = seed, .scale = 0.5, .offset = 1};
     const LayerKind kind = graph.layer(parameter.layer).kind;
-    if (kind == LayerKind::embedding || kind == LayerKind::positions)
+    if (kind == LayerKind::embedding || kind == LayerKind::positions || kind == LayerKind::attention)
         return {.seed = seed, .scale = 2 * std::sqrt(3.0) * embedding_deviation, .offset = 0};
     return {.seed = seed, .scale = weight_scale(graph, parameter), .offset = 0};
 }

@@ -25,6 +25,7 @@ ElementBytes element_bytes(Precision precision)
 
 constexpr double most_products = 0x1p62;
 constexpr double token_bytes = 4;
+constexpr double index_bytes = 4;
 constexpr double mask_bytes = 1;  ///< per element: dropout mask, position of a max pool's largest value
 
 /// For one axis: the taps of all windows that are inside the map, and the positions that some window reads.
@@ -114,7 +115,7 @@ LayerWork attention_work(const Graph& graph, int index, int batch, ElementBytes 
     const Layer& layer = graph.layer(index);
     if (layer.cached > 0) return cached_attention_work(graph, index, batch, size);
     const double out = static_cast<double>(batch * layer.output.elements()) * size.stored;
-    const long long positions = 1LL * layer.output.height * layer.output.width;
+    const long long positions = 1LL * layer.output.height * layer.output.width / layer.windows;
     const double products = 1.0 * batch * static_cast<double>(positions) * static_cast<double>(layer.output.elements());
     if (2 * products > most_products) throw InputError(layer.name + " has more than 2^62 multiply-adds");
     const auto pass = [&](double count, double moved, double written) {
@@ -123,9 +124,12 @@ LayerWork attention_work(const Graph& graph, int index, int batch, ElementBytes 
     };
     LayerWork work;
     const double of_keys = out * layer.kv_heads / layer.heads;  // and as many of values
+    const double table = 1.0 * layer.count * layer.heads;
+    const double numbers = static_cast<double>(layer.places.size()) * index_bytes + table * size.stored;
     work.multiply_adds = work.multiply_adds_unpadded = std::llround(2 * products);
-    work.forward = pass(2, 2 * out + 2 * of_keys, out);
-    work.backward_data = pass(5, 4 * out + 4 * of_keys, out + 2 * of_keys);
+    work.forward = pass(2, 2 * out + 2 * of_keys + numbers, out);
+    work.backward_data =
+        pass(5, 4 * out + 4 * of_keys + numbers + table * size.trained, out + 2 * of_keys + table * size.trained);
     work.executed = static_cast<double>(attended_pairs(layer)) / static_cast<double>(positions * positions);
     return work;
 }
@@ -177,9 +181,11 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
         }
         case LayerKind::take_positions: {
             const int there = graph.input_shape(index).height * graph.input_shape(index).width;
-            const int taken = std::min(there, layer.first + layer.output.width) - std::max(0, layer.first);
+            const int taken = !layer.order.empty()
+                                  ? there
+                                  : std::min(there, layer.first + layer.output.width) - std::max(0, layer.first);
             const double both =
-                static_cast<double>(1LL * batch * std::max(0, taken) * layer.output.channels) * size.stored;
+                static_cast<double>(1LL * batch * std::max(0, taken) * graph.input_shape(index).channels) * size.stored;
             work.forward = elementwise(0, both + to_output, to_output);
             work.backward_data = elementwise(0, both + to_input, to_input);
             break;
@@ -248,7 +254,7 @@ bool is_contraction(LayerKind kind)
 
 long long attended_pairs(const Layer& layer)
 {
-    const long long positions = 1LL * layer.output.height * layer.output.width;
+    const long long positions = 1LL * layer.output.height * layer.output.width / layer.windows;
     if (!layer.causal) return positions * positions;
     const long long seen = layer.reach > 0 ? std::min<long long>(layer.reach, positions) : positions;
     return seen * (seen + 1) / 2 + (positions - seen) * seen;

@@ -30,7 +30,7 @@ template <class Operation, class Round>
 void for_heads(const Operation& op, const Round& round)
 {
     const auto heads = static_cast<std::size_t>(op.heads);
-    const auto images = static_cast<std::size_t>(op.source.batch);
+    const auto images = static_cast<std::size_t>(op.source.batch * op.added.windows);
     for (std::size_t image = 0; image < images; ++image)
         for (std::size_t head = 0; head < heads; ++head)
             round(HostHead{image, head, heads, static_cast<std::size_t>(op.kv_heads), op.source.rows() / images,
@@ -48,12 +48,28 @@ inline double dot_of(const HostHead& head, const Values& a, std::size_t of_a, st
     return sum;
 }
 
-/// The scores of a query against the keys that it reads.
-inline std::vector<double> scores_of(const HostHead& head, const Values& source, std::size_t query, bool causal)
+/// Where the table has the number that is added to a score of the head; -1: the key is hidden.
+inline std::ptrdiff_t added_at(const Memory& memory, const HostHead& head, const AddedScores& added, std::size_t query,
+                               std::size_t key)
 {
-    std::vector<double> scores(causal ? query + 1 : head.positions);
+    const std::size_t pair = (head.image * head.positions + query) * head.positions + key;
+    const int row = memory.at<std::int32_t>(added.places)[pair % added.places.elements()];
+    return row < 0 ? -1 : row * static_cast<std::ptrdiff_t>(head.heads) + static_cast<std::ptrdiff_t>(head.head);
+}
+
+/// The scores of a query against the keys that it reads.
+template <class Operation>
+std::vector<double> scores_of(const Memory& memory, const Operation& op, const HostHead& head, const Values& source,
+                              std::size_t query)
+{
+    std::vector<double> scores(op.causal ? query + 1 : head.positions);
     for (std::size_t key = 0; key < scores.size(); ++key)
         scores[key] = dot_of(head, source, query, 0, 3, source, key, 1) / std::sqrt(static_cast<double>(head.channels));
+    const Values rows(memory, op.added.rows);
+    for (std::size_t key = 0; op.added.rows && key < scores.size(); ++key) {
+        const std::ptrdiff_t at = added_at(memory, head, op.added, query, key);
+        scores[key] = at < 0 ? -1e30 : scores[key] + static_cast<double>(rows[static_cast<std::size_t>(at)]);
+    }
     return scores;
 }
 
@@ -102,7 +118,7 @@ inline void run_on_host(const Memory& memory, const Attention& op)
     Values result(memory, op.result);
     for_heads(op, [&](const HostHead& head) {
         for (std::size_t query = 0; query < head.positions; ++query) {
-            std::vector<double> weights = scores_of(head, source, query, op.causal);
+            std::vector<double> weights = scores_of(memory, op, head, source, query);
             const double largest = *std::max_element(weights.begin(), weights.end());
             double sum = 0;
             for (double& weight : weights) sum += weight = std::exp(weight - largest);
@@ -123,11 +139,11 @@ inline void run_on_host(const Memory& memory, const AttentionGradient& op)
     const Values source(memory, op.source);
     const Values result(memory, op.result);
     Values to_source(memory, op.to_source);
-    std::vector<double> sums(op.source.elements());
+    std::vector<double> sums(op.source.elements()), to_rows(op.to_rows.elements());
     for_heads(op, [&](const HostHead& head) {
         const double scale = 1 / std::sqrt(static_cast<double>(head.channels));
         for (std::size_t query = 0; query < head.positions; ++query) {
-            const std::vector<double> scores = scores_of(head, source, query, op.causal);
+            const std::vector<double> scores = scores_of(memory, op, head, source, query);
             double product = 0;
             for (std::size_t c = 0; c < head.channels; ++c)
                 product += static_cast<double>(result[head.at(query, c, 0, 1)]) *
@@ -137,6 +153,8 @@ inline void run_on_host(const Memory& memory, const AttentionGradient& op)
                 const double weight =
                     std::exp(scores[key] - static_cast<double>(memory.at<float>(op.sums)[head.number(query)]));
                 const double slope = weight * (dot_of(head, gradient, query, 0, 1, source, key, 2) - product) * scale;
+                const std::ptrdiff_t at = op.to_rows ? added_at(memory, head, op.added, query, key) : -1;
+                if (at >= 0) to_rows[static_cast<std::size_t>(at)] += slope / scale;
                 for (std::size_t c = 0; c < head.channels; ++c) {
                     const auto given = static_cast<double>(gradient[head.at(query, c, 0, 1)]);
                     sums[head.at(query, c, 0, 3)] += slope * static_cast<double>(source[head.at(key, c, 1, 3)]);
@@ -147,6 +165,8 @@ inline void run_on_host(const Memory& memory, const AttentionGradient& op)
         }
     });
     for (std::size_t k = 0; k < sums.size(); ++k) to_source.put(k, static_cast<float>(sums[k]));
+    Values to_table(memory, op.to_rows);
+    for (std::size_t k = 0; op.to_rows && k < to_rows.size(); ++k) to_table.put(k, static_cast<float>(to_rows[k]));
 }
 
 }  // namespace roof::ir

@@ -104,6 +104,17 @@ class HostChannels : protected HostLoops {
     {
         const Values source(memory_, op.source);
         Values result(memory_, op.result);
+        if (op.order) {
+            const auto* const order = memory_.at<std::int32_t>(op.order);
+            const auto channels = static_cast<std::size_t>(op.piece());
+            const std::size_t places = op.source.elements() / channels / static_cast<std::size_t>(op.source.batch);
+            for (std::size_t k = 0; k < op.result.elements(); ++k) {
+                const std::size_t place = k / channels, n = place / places;
+                const auto from = static_cast<std::size_t>(order[place % places]);
+                result.put(k, source[(n * places + from) * channels + k % channels]);
+            }
+            return;
+        }
         for_places(op.result, [&](std::size_t k, std::size_t n, int y, int x, int c) {
             const int from = y * op.result.width + x + op.first;
             const int there = op.source.height * op.source.width;

@@ -4,6 +4,7 @@
 #include "workloads/model/graph.hpp"
 
 #include <string>
+#include <vector>
 
 namespace roof::ir {
 
@@ -260,6 +261,47 @@ inline model::Graph vision_network(int size = 24, int patch = 8, int channels = 
         x = net.add(name + "add2", x, net.linear_of_positions(name + "shrink", y, channels));
     }
     net.linear("head", net.take_positions("class", net.layer_norm("norm", x, 1e-6F), 0, 1), classes);
+    return net;
+}
+
+/// Swin's blocks: attention in windows of a map that is rolled, with a trained number for each distance and neighbours
+/// across the roll hidden, and four positions merged into one; numbers of channels that no vector divides.
+inline model::Graph window_network(int channels = 20, int heads = 2)
+{
+    constexpr int size = 6, window = 3, across = 2 * window - 1, in_window = window * window;
+    model::Graph net("windows", {3, 4 * size, 4 * size});
+    const auto block = [&](const std::string& name, int from, int windows, const std::vector<int>& hidden) {
+        std::vector<int> places;
+        for (std::size_t k = 0; k < hidden.size() * in_window; ++k) {
+            const int first = static_cast<int>(k) / in_window, query = first % in_window;
+            const int key = static_cast<int>(k) % in_window;
+            const int row =
+                (query / window - key / window + window - 1) * across + query % window - key % window + window - 1;
+            const bool is_seen =
+                hidden[static_cast<std::size_t>(first)] == hidden[static_cast<std::size_t>(first - query + key)];
+            places.push_back(is_seen ? row : -1);
+        }
+        const int all = net.layer(from).output.channels;
+        int x = net.linear_of_positions(name + ".qkv", net.layer_norm(name + ".norm", from), 3 * all);
+        x = net.attention_with_table(name + ".attention", x, heads, windows, across * across, places);
+        return net.add(name + ".add", net.linear_of_positions(name + ".project", x, all), from);
+    };
+    const int map = net.convolution("stem", 0, channels, {.size = 4, .stride = 4, .padding = 0}, true);
+    std::vector<int> rolled, back(size * size), merged, parts;
+    for (int k = 0; k < size * size; ++k) {
+        const int of_window = k / in_window, y = of_window / 2 * window + k % in_window / window;
+        const int x = of_window % 2 * window + k % window;
+        rolled.push_back((y + 1) % size * size + (x + 1) % size);
+        back[static_cast<std::size_t>(rolled.back())] = k;
+        parts.push_back(2 * (y == size - 1 ? 1 : 0) + (x == size - 1 ? 1 : 0));
+        merged.push_back(2 * (k / 4 / 3 * size + k / 4 % 3) + k % 2 * size + k / 2 % 2);
+    }
+    int x = net.rearrange("windows", map, net.layer(map).output, rolled);
+    x = net.rearrange("back", block("a", x, 4, parts), net.layer(map).output, back);
+    x = net.rearrange("merge", net.add("sum", x, map), {4 * channels, size / 2, size / 2}, merged);
+    x = net.linear_of_positions("reduce", x, 2 * channels, false);
+    x = block("b", x, 1, std::vector<int>(in_window, 0));
+    net.linear("head", net.flatten("flat", net.average_pool("average", net.layer_norm("norm", x), 1)), 10);
     return net;
 }
 

@@ -111,6 +111,7 @@ TEST_CASE("The step's program trains as the CPU engine does, with and without fu
     compare(token_network(true), hashed(Precision::fp32), fused, fp32);
     compare(token_network(false), hashed(Precision::fp32), fused, fp32);
     compare(vision_network(), hashed(Precision::fp32), fused, fp32);
+    compare(window_network(), hashed(Precision::fp32), fused, fp32);
     compare(llama_network(), hashed(Precision::fp32), fused, fp32);
 }
 
@@ -165,6 +166,7 @@ TEST_CASE("In bf16 and fp16 the program trains within the tolerance of these for
     compare(attention_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
     compare(token_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
     compare(vision_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
+    compare(window_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
 }
 
 TEST_CASE("Convolutions that sum for batch norms and apply them give the values of separate operations, in less memory")

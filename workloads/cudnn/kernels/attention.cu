@@ -12,7 +12,8 @@ constexpr unsigned lanes = 32;
 constexpr unsigned lines = threads_per_block / lanes;
 constexpr unsigned most_channels = 256;  ///< of a head
 constexpr unsigned channels_each = most_channels / lanes;
-constexpr int blocks_each = 2;  ///< on a multiprocessor: without a bound, ptxas 13.0 keeps to 48 registers and spills
+constexpr float hidden = -1e30F;  ///< a score that weighs nothing
+constexpr int blocks_each = 2;    ///< on a multiprocessor: without a bound, ptxas 13.0 keeps to 48 registers and spills
 
 /// Queries, keys and values, and a map of results or their gradients.
 template <class Element>
@@ -22,11 +23,19 @@ struct Heads {
     std::uint32_t images, positions, heads, kv_heads, channels;
     float scale;
     bool causal;
+    const Element* added;        ///< [rows][heads]; none: nothing is added to scores
+    const std::int32_t* places;  ///< [windows or 1][queries][keys]
+    std::uint32_t rows, sets;    ///< of the table; windows that have places of their own
 
     __device__ std::size_t row(std::uint32_t image, std::uint32_t position, std::uint32_t heads_there,
                                std::uint32_t head) const
     {
         return ((std::size_t{image} * positions + position) * heads_there + head) * channels;
+    }
+    /// The row that is added to a score; -1: the key is hidden.
+    __device__ std::int32_t place(std::uint32_t image, std::uint32_t query, std::uint32_t key) const
+    {
+        return places[(std::size_t{image % sets} * positions + query) * positions + key];
     }
     /// Neighbouring heads of queries that read the same keys and values.
     __device__ std::uint32_t group() const { return heads / kv_heads; }
@@ -59,7 +68,10 @@ struct Item {
     /// The score of a query against a key.
     __device__ float score(std::uint32_t query, std::uint32_t key) const
     {
-        return dot(of.source + at(query, 0), of.source + at(key, 1)) * of.scale;
+        const float score = dot(of.source + at(query, 0), of.source + at(key, 1)) * of.scale;
+        if (of.added == nullptr) return score;
+        const std::int32_t place = of.place(image, query, key);
+        return place < 0 ? hidden : score + widen(of.added[static_cast<std::uint32_t>(place) * of.heads + head]);
     }
 };
 
@@ -215,6 +227,28 @@ __global__ void __launch_bounds__(threads_per_block, blocks_each)
     });
 }
 
+/// The gradient of the table: a warp sums a row of a head over all pairs to which it is added, each lane over some
+/// images.
+template <class Element>
+__global__ void __launch_bounds__(threads_per_block, blocks_each)
+    row_gradients(Heads<Element> of, Slopes<Element> slopes, float* to_rows)
+{
+    for (std::uint32_t k = blockIdx.x * lines + threadIdx.y; k < of.rows * of.heads; k += gridDim.x * lines) {
+        float sum = 0;
+        for (std::uint32_t image = threadIdx.x; image < of.images; image += lanes) {
+            for (std::uint32_t pair = 0; pair < of.positions * of.positions; ++pair) {
+                const std::uint32_t query = pair / of.positions, key = pair % of.positions;
+                if (of.place(image, query, key) != static_cast<std::int32_t>(k / of.heads)) continue;
+                const Item<Element> item{of, image, k % of.heads, query};
+                sum += slopes.at(item, query, key, slopes.products[item.number(query)]).slope / of.scale;
+            }
+        }
+        for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
+            sum += __shfl_xor_sync(~0U, sum, static_cast<int>(distance));
+        if (threadIdx.x == 0) to_rows[k] = sum;
+    }
+}
+
 template <class Element, class Operation>
 Heads<Element> heads_of(const Operation& operation, const Tensor& map, const Memory& memory)
 {
@@ -222,15 +256,21 @@ Heads<Element> heads_of(const Operation& operation, const Tensor& map, const Mem
     if (channels > most_channels)
         throw Unsupported("a head of attention has more than " + std::to_string(most_channels) + " channels");
     vectors_in(operation.source.elements(), 1);  // their numbers fit 32 bits
+    const auto positions = static_cast<std::uint32_t>(map.height * map.width / operation.added.windows);
+    const auto pairs = static_cast<std::uint32_t>(operation.added.places.elements());
     return {memory.at<Element>(operation.source),
             memory.at<Element>(map),
-            static_cast<std::uint32_t>(map.batch),
-            static_cast<std::uint32_t>(map.height * map.width),
+            static_cast<std::uint32_t>(map.batch * operation.added.windows),
+            positions,
             static_cast<std::uint32_t>(operation.heads),
             static_cast<std::uint32_t>(operation.kv_heads),
             channels,
             1 / std::sqrt(static_cast<float>(channels)),
-            operation.causal};
+            operation.causal,
+            memory.at<Element>(operation.added.rows),
+            memory.at<std::int32_t>(operation.added.places),
+            static_cast<std::uint32_t>(operation.added.rows.elements()) / static_cast<std::uint32_t>(operation.heads),
+            pairs / positions / positions};
 }
 
 template <class Element, class... Arguments>
@@ -262,6 +302,7 @@ void enqueue(const AttentionGradient& operation, const Memory& memory, cudaStrea
         auto* const to_source = memory.at<Element>(operation.to_source);
         launch(query_gradients<Element>, of, stream, slopes, to_source, products);
         launch(key_gradients<Element>, of, stream, slopes, to_source);
+        if (operation.to_rows) launch(row_gradients<Element>, of, stream, slopes, memory.at<float>(operation.to_rows));
     });
 }
 

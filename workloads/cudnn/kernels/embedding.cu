@@ -120,10 +120,15 @@ struct TakeBody {
     Element* result;
     std::uint32_t vectors;           ///< of an image of the result
     std::uint32_t of_source, first;  ///< of an image of the source; what wraps around is none of its vectors
+    const std::int32_t* order;
+    std::uint32_t of_piece;  ///< with an order
 
     __device__ void operator()(std::uint32_t k) const
     {
-        const std::uint32_t from = k % vectors + first;
+        const std::uint32_t place = k % vectors;
+        const std::uint32_t from =
+            order == nullptr ? place + first
+                             : static_cast<std::uint32_t>(order[place / of_piece]) * of_piece + place % of_piece;
         store(result, k, from < of_source ? load<width>(source, k / vectors * of_source + from) : Lanes<width>{});
     }
 };
@@ -190,11 +195,18 @@ void enqueue(const AddPositionsGradient& operation, const Memory& memory, cudaSt
 
 void enqueue(const TakePositions& operation, const Memory& memory, cudaStream_t stream)
 {
-    launch_over(operation.result, stream, [&]<class Element, int width>() {
+    Tensor pieces = operation.result;  // with an order these are moved
+    pieces.channels = operation.piece();
+    pieces.width *= operation.result.channels / pieces.channels;
+    launch_over(operation.order ? pieces : operation.result, stream, [&]<class Element, int width>() {
         return TakeBody<Element, width>{
-            memory.at<Element>(operation.source), memory.at<Element>(operation.result),
-            vectors_of_image<width>(operation.result), vectors_of_image<width>(operation.source),
-            static_cast<std::uint32_t>(operation.first) * vectors_of_row<width>(operation.source)};
+            memory.at<Element>(operation.source),
+            memory.at<Element>(operation.result),
+            vectors_of_image<width>(operation.result),
+            vectors_of_image<width>(operation.source),
+            static_cast<std::uint32_t>(operation.first) * vectors_of_row<width>(operation.source),
+            memory.at<std::int32_t>(operation.order),
+            vectors_of_row<width>(pieces)};
     });
 }
 

@@ -97,7 +97,7 @@ class Lowering {
     {
         const Tensor& map = pass.result;
         Choice choice;
-        if (choosers_.attention)
+        if (choosers_.attention && !pass.added.rows)
             choice = choosers_.attention({.backward = backward,
                                           .batch = map.batch,
                                           .positions = map.height * map.width,

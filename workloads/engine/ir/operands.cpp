@@ -140,11 +140,14 @@ class Operands {
             .written({a.result, a.sum, a.sum_of_products})
             .scratch({a.partial});
     }
-    void operator()(const Attention& a) { read({a.source}).written({a.result, a.sums}).scratch({a.workspace}); }
+    void operator()(const Attention& a)
+    {
+        read({a.source, a.added.rows, a.added.places}).written({a.result, a.sums}).scratch({a.workspace});
+    }
     void operator()(const AttentionGradient& a)
     {
-        read({a.gradient, a.source, a.result, a.sums})
-            .written({a.to_source})
+        read({a.gradient, a.source, a.result, a.sums, a.added.rows, a.added.places})
+            .written({a.to_source, a.to_rows})
             .scratch({a.products, a.to_queries, a.workspace});
     }
     void operator()(const Embed& a)
@@ -178,6 +181,10 @@ class Operands {
     }
     void operator()(const TakePositions& a)
     {
+        if (a.order) {
+            read({a.source, a.order}).written({a.result});
+            return;
+        }
         const int there = std::min(a.source.height * a.source.width, a.first + a.result.height * a.result.width) -
                           std::max(0, a.first);
         const std::size_t taken = static_cast<std::size_t>(a.source.batch) *

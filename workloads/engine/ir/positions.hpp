@@ -49,26 +49,41 @@ struct AddPositionsGradient {
     Tensor gradient{}, weights{};
 };
 
-/// Position p of an image of the result is position p + first of the source; zeros where that has none.
+/// Position p of an image of the result is position p + first of the source; zeros where that has none. With `order`,
+/// int32, place k of an image of the result is place order[k] of the source: positions of the one that has fewer
+/// channels, and pieces of the other's.
 struct TakePositions {
     Tensor source{}, result{};
     int first = 0;
+    Tensor order{};
+
+    int piece() const { return std::min(source.channels, result.channels); }
+};
+
+/// What attention adds to its scores, in each of `windows` parts of an image's positions, each by itself. `rows`: the
+/// trained numbers, [rows][heads]; `places`: int32, [windows or 1][queries][keys], their row, or -1 where the key is
+/// hidden. None: adds nothing.
+struct AddedScores {
+    Tensor rows{}, places{};
+    int windows = 1;
 };
 
 /// softmax(q k' / sqrt(d)) v among the positions of an image, for each head, of d channels. The source has the channels of queries, and of
 /// the `kv_heads` heads of keys and of values, each of which serves heads / kv_heads neighbouring heads of queries. `sums`: fp32
 /// [images][heads][queries], the logarithm of the sum of a query's exponentials. `plan`: of a library, that of products
-/// if `by_products`; else our own kernels.
+/// if `by_products`; else our own kernels, which alone have `added`.
 struct Attention {
     Tensor source{}, result{}, sums{}, workspace{};
     int heads = 1, kv_heads = 1;
     bool causal = false;
     bool by_products = false;
     int plan = -1;
+    AddedScores added{};
 };
 
 /// Reads the gradient of `result`, and what the forward pass read and wrote; writes the gradient of the source. `products`: fp32, as
 /// `sums`, scratch: each query's result times its gradient. `to_queries`: of a library whose sums have no order, fp32 scratch.
+/// `to_rows`: the gradient of the added rows, fp32.
 struct AttentionGradient {
     Tensor gradient{}, source{}, result{}, sums{};
     Tensor to_source{}, products{}, to_queries{}, workspace{};
@@ -76,6 +91,8 @@ struct AttentionGradient {
     bool causal = false;
     bool by_products = false;
     int plan = -1;
+    AddedScores added{};
+    Tensor to_rows{};
 };
 
 /// Attention of one position of each image over the positions of a cache, of which it is the last, for each head as in Attention. The

@@ -1,6 +1,7 @@
 // Attention, of which no matrix of positions by positions is kept: with s = q k' / sqrt(d) and the kept logarithm l of each query's
 // sum of exponentials,  p = e^(s - l);  y = p v;  and backward, with p computed again,
 //   dv = p' dy;  dp = dy v';  ds = p (dp - the sum of y dy over the channels of the head);  dq = ds k / sqrt(d);  dk = ds' q / sqrt(d)
+// Of scores to which rows of a table are added, the gradient of a row is the sum of ds where it was added.
 #include "workloads/engine/layers/layers.hpp"
 
 #include "ert/base/error.hpp"
@@ -42,26 +43,36 @@ void attention(Builder& build, const Unit& unit)
     build.begin(unit, Phase::forward);
     const Tensor source = build.input(unit);
     const Tensor each{.batch = source.batch, .channels = layer.heads, .height = source.height, .width = source.width};
-    const Attention attention{.source = source,
-                              .result = build.list.tensor(build.map(unit.layer)),
-                              .sums = build.list.tensor(each),
-                              .heads = layer.heads,
-                              .kv_heads = layer.kv_heads,
-                              .causal = layer.causal};
+    const Attention attention{
+        .source = source,
+        .result = build.list.tensor(build.map(unit.layer)),
+        .sums = build.list.tensor(each),
+        .heads = layer.heads,
+        .kv_heads = layer.kv_heads,
+        .causal = layer.causal,
+        .added = layer.count == 0
+                     ? AddedScores{}
+                     : AddedScores{.rows = build.parameters.of(unit.layer, false).read,
+                                   .places = build.list.constant({layer.places.begin(), layer.places.end()}),
+                                   .windows = layer.windows}};
     build.list.append(attention, {}, build.work_of(unit, Phase::forward));
     build.put(unit, attention.result);
     build.tape.emplace_back([=, &build] {
         build.begin(unit, Phase::backward);
-        const AttentionGradient gradient{.gradient = build.gradient(unit.layer),
-                                         .source = source,
-                                         .result = attention.result,
-                                         .sums = attention.sums,
-                                         .to_source = build.list.tensor(source),
-                                         .products = build.list.tensor(each),
-                                         .heads = attention.heads,
-                                         .kv_heads = attention.kv_heads,
-                                         .causal = attention.causal};
+        const AttentionGradient gradient{
+            .gradient = build.gradient(unit.layer),
+            .source = source,
+            .result = attention.result,
+            .sums = attention.sums,
+            .to_source = build.list.tensor(source),
+            .products = build.list.tensor(each),
+            .heads = attention.heads,
+            .kv_heads = attention.kv_heads,
+            .causal = attention.causal,
+            .added = attention.added,
+            .to_rows = attention.added.rows ? build.parameters.of(unit.layer, false).gradient : Tensor{}};
         build.list.append(gradient, {}, build.work_of(unit, Phase::backward));
+        if (gradient.to_rows) build.completed(unit.layer, false);
         build.give(build.source(unit), gradient.to_source);
     });
 }

@@ -50,13 +50,23 @@ void positions(Builder& build, const Unit& unit)
 void take_positions(Builder& build, const Unit& unit)
 {
     const int first = build.layer(unit).first;
-    const auto append = [&build](const Tensor& source, const Tensor& result, int from) {
-        build.list.append(TakePositions{source, result, from}, "roof:positions");
+    const std::vector<int>& order = build.layer(unit).order;
+    const auto append = [&build, &order](const Tensor& source, const Tensor& result, int from, bool is_back) {
+        std::vector<std::int32_t> places(order.size());
+        for (std::size_t k = 0; k < order.size(); ++k) {
+            const auto place = static_cast<std::size_t>(order[k]);
+            places[is_back ? place : k] = static_cast<std::int32_t>(is_back ? k : place);
+        }
+        const Tensor constant = order.empty() ? Tensor{} : build.list.constant(std::move(places));
+        build.list.append(TakePositions{source, result, from, constant}, "roof:positions");
         return result;
     };
     build.write_simple(
-        unit, [&](const Tensor& source) { return append(source, build.list.tensor(build.map(unit.layer)), first); },
-        [=, &build](const Tensor& given) { return append(given, build.gradient_like(build.source(unit)), -first); });
+        unit,
+        [&](const Tensor& source) { return append(source, build.list.tensor(build.map(unit.layer)), first, false); },
+        [=, &build](const Tensor& given) {
+            return append(given, build.gradient_like(build.source(unit)), -first, true);
+        });
 }
 
 }  // namespace roof::ir

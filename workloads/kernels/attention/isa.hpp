@@ -17,6 +17,7 @@ struct AttentionShape {
     int channels = 0;
     float scale = 1;
     bool causal = false;
+    int rows = 0;  ///< of the table of numbers that are added to scores; 0: none
 
     int blocks() const { return (positions + attention_block - 1) / attention_block; }
     /// Pairs of a query and a key in the blocks that the loops work on: of a causal attention all up to the query's own block.
@@ -55,6 +56,10 @@ struct AttentionTensors {
     float* logarithms = nullptr;  ///< of each query's sum of exponentials
     AttentionMap gradients;       ///< of the results
     AttentionMap to_queries, to_keys, to_values;
+    const float* added = nullptr;  ///< to the scores, of the head in each row, `apart` from one to the next
+    std::ptrdiff_t apart = 0;
+    const int* places = nullptr;  ///< [query][key]: a row, or -1 where the key is hidden
+    float* to_added = nullptr;    ///< [rows], to which a backward part adds its share
 };
 
 /// `parts` threads may share a head: part k takes each block of queries whose number is k modulo `parts`. `scratch`, and what the parts

@@ -36,6 +36,7 @@ class AttentionLoopsFor : AttentionBlocks<lanes, Products> {
                 const int keys = words(positions(shape, k));
                 scores(shape, at.keys + k * at.size, at.query_columns, queries, k, at.scores);
                 hide(shape, b, k, at.scores);
+                if (shape.rows > 0) add_rows(shape, of, b, k, at.scores);
                 int column = 0;
                 for (; column + group * lanes <= columns(queries); column += group * lanes)
                     weigh<group>(shape, keys, k == 0, at, column);
@@ -83,11 +84,13 @@ class AttentionLoopsFor : AttentionBlocks<lanes, Products> {
                 const std::ptrdiff_t rows = std::ptrdiff_t{k} * block * wide;
                 scores(shape, at.keys + k * at.size, at.query_columns, queries, k, at.scores);
                 hide(shape, b, k, at.scores);
+                if (shape.rows > 0) add_rows(shape, of, b, k, at.scores);
                 scores(shape, at.values + k * at.size, at.given_columns, queries, k, at.slopes);
                 int column = 0;
                 for (; column + pair_group * lanes <= columns(queries); column += pair_group * lanes)
                     slope<pair_group>(shape, keys, at, column);
                 for (; column < columns(queries); column += lanes) slope<1>(shape, keys, at, column);
+                if (shape.rows > 0) sum_rows(shape, of, b, k, reinterpret_cast<const Number*>(at.slope_rows));
                 const ProductSize by_keys{positions(shape, k), whole(shape.channels, lanes), words(queries)};
                 Products::product(by_keys, {at.weights, deep}, {given_pairs, wide}, to_values + rows, wide, true);
                 Products::product(by_keys, {at.slope_rows, deep}, {query_pairs, wide}, to_keys + rows, wide, true);
@@ -182,6 +185,34 @@ class AttentionLoopsFor : AttentionBlocks<lanes, Products> {
         if (!shape.causal || b != k) return;
         for (int j = 1; j < keys; ++j)
             for (int i = 0; i < j; ++i) scores[j * block + i] = hidden;
+    }
+
+    /// Calls use(row of the table, the pair's place in a block of scores) for the pairs of a query and a key.
+    template <class Use>
+    [[gnu::always_inline]] static void for_rows(const AttentionShape& shape, const AttentionTensors& of, int b, int k,
+                                                const Use& use)
+    {
+        for (int i = 0; i < positions(shape, b); ++i) {
+            const int* const places =
+                of.places + std::ptrdiff_t{b * block + i} * shape.positions + std::ptrdiff_t{k} * block;
+            for (int j = 0; j < positions(shape, k); ++j) use(places[j], j * block + i);
+        }
+    }
+    static void add_rows(const AttentionShape& shape, const AttentionTensors& of, int b, int k, float* scores)
+    {
+        const float inverse = 1 / shape.scale;  // weigh() multiplies all of a score
+        for_rows(
+            shape, of, b, k, [&](int row, int pair) __attribute__((always_inline)) {
+                scores[pair] = row < 0 ? hidden : scores[pair] + of.added[row * of.apart] * inverse;
+            });
+    }
+    static void sum_rows(const AttentionShape& shape, const AttentionTensors& of, int b, int k, const Number* slopes)
+    {
+        const float inverse = 1 / shape.scale;
+        for_rows(
+            shape, of, b, k, [&](int row, int pair) __attribute__((always_inline)) {
+                if (row >= 0) of.to_added[row] += widen(slopes[pair]) * inverse;
+            });
     }
 
     /// 2^x to 2e-7 of itself for x < 128: 2^n times a polynomial of the rest, with the least largest error. 0 from -127 down.

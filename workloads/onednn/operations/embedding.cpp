@@ -194,6 +194,28 @@ void bind(Binding& to, const ir::TakePositions& operation)
     const ir::Tensor& result = operation.result;
     const Desc own = result.height * result.width > 1 ? with_channels_together(plain(result)) : plain(result);
     const Tensor y = to.write(result, result.like >= 0 ? to.layout_of(result.like) : own);
+    if (operation.order) {
+        const auto& all = to.list.constants();
+        const auto order =
+            std::ranges::find(all, operation.order.block, [](const auto& one) { return one.first.block; });
+        return to.program.append(
+            [=, from = positions_of(x.desc()), at = positions_of(y.desc()), piece = Dim{operation.piece()},
+             places = order->second] {
+                const Dim pieces = at.channels / piece, others = from.channels / piece;  // of a position
+                with_type(y.elements(), [&]<class Element>(Element* taken) {
+                    write_rows(at, taken, [&, source = x.elements().as<Element>()](Dim row) {
+                        const Dim image = row / at.of_image, first = row % at.of_image * pieces;
+                        return [&, image, first](Dim c, Dim) {
+                            const Dim place = places[static_cast<std::size_t>(first + c / piece)];
+                            const Dim channel = place % others * piece + c % piece;
+                            return widen(source[from.at(image * from.of_image + place / others) +
+                                                channel / from.lanes * from.group + channel % from.lanes]);
+                        };
+                    });
+                });
+            },
+            {x, y}, "roof:positions");
+    }
     to.program.append(
         [=, from = positions_of(x.desc()), at = positions_of(y.desc()), first = operation.first] {
             with_type(y.elements(), [&]<class Element>(Element* taken) {
