@@ -240,8 +240,7 @@ void hide_if_empty(DataTable& table, std::string_view title)
 
 void drop_empty_columns(DataTable& table)
 {
-    for (std::size_t i = table.columns.size(); i-- > 0;)
-        if (!table.columns[i].title.empty()) hide_if_empty(table, table.columns[i].title);
+    for (std::size_t i = table.columns.size(); i-- > 0;) hide_if_empty(table, table.columns[i].title);
 }
 
 DataTable for_reading(DataTable table)
@@ -275,12 +274,11 @@ DataTable visible_in(Shown sink, DataTable table)
 
 void append(DataTable& table, DataTable more)
 {
-    const auto same = [](const TableColumn& a, const TableColumn& b) {
-        return a.key.empty() || b.key.empty() ? a.key == b.key && a.title == b.title : a.key == b.key;
-    };
     std::vector<std::size_t> places;  // of the columns of `more` in `table`
     for (TableColumn& column : more.columns) {
-        const auto found = std::ranges::find_if(table.columns, [&](const auto& one) { return same(one, column); });
+        const auto found = std::ranges::find_if(table.columns, [&](const TableColumn& one) {
+            return one.key == column.key && (!one.key.empty() || one.title == column.title);
+        });
         auto at = static_cast<std::size_t>(found - table.columns.begin());
         if (found == table.columns.end()) {
             at = places.empty() ? 0 : places.back() + 1;

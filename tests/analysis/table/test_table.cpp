@@ -92,6 +92,20 @@ TEST_CASE("a column without content is dropped, but kept for programs if it has 
     drop_empty_columns(table);
     CHECK(to_text(table) == "c\nx\n");
     CHECK(to_csv(table) == "b\n\n");
+    CHECK(table.columns.size() == 2);
+}
+
+TEST_CASE("a table of texts aligns those that begin as numbers do, and needs a cell for each title")
+{
+    CHECK(to_text(text_table({"a", "b"}, {{"x", "1"}, {"yy", "<2"}})) == "a    b\nx    1\nyy  <2\n");
+    CHECK_THROWS_AS(text_table({"a"}, {{"x", "y"}}), std::logic_error);
+}
+
+TEST_CASE("an unknown cell stays a number's or a word's, and a warning is one of its cell")
+{
+    CHECK((only_if(true, plain(1)).text == "1.00" && only_if(false, plain(1)).text == "-"));
+    CHECK((only_if(false, plain(1)).is_number && !only_if(false, word("a")).is_number));
+    CHECK((warning_if(true, word("a")).is_warning && !warning_if(false, warning_if(true, word("a"))).is_warning));
 }
 
 TEST_CASE("tables with different columns are appended by key: a cell that one lacks is absent")
@@ -104,6 +118,11 @@ TEST_CASE("tables with different columns are appended by key: a cell that one la
     DataTable empty;
     append(empty, table);
     CHECK(to_csv(empty) == to_csv(table));
+    DataTable other{.columns = {{"A", "a"}, {"", "b"}, {"x", ""}}, .rows = {{{count(1), count(2), word("x1")}}}};
+    append(other, {.columns = {{"B", "b"}, {"a", "a"}, {"C", "c"}, {"y", ""}, {"x", ""}},
+                   .rows = {{{count(3), count(4), count(5), word("y2"), word("x2")}}}});
+    CHECK(to_csv(other) == "a,c,b\n1,,2\n4,5,3\n");
+    CHECK(to_text(other) == "A  C  y   B  x\n1  -  -   2  x1\n4  5  y2  3  x2\n");
 }
 
 TEST_CASE("below a chart, columns for programs have titles, and numbers without a text have three digits")
@@ -113,6 +132,10 @@ TEST_CASE("below a chart, columns for programs have titles, and numbers without 
     CHECK(table.columns[0].title == "wall time s");
     CHECK(table.rows[0].cells[0].text == "0.123");
     CHECK(table.rows[0].cells[1].text == "many");
+    DataTable more{.columns = {{"", "time_*_s"}, {"b", "key"}, {"same", "c"}},
+                   .rows = {{{word("1"), word("x"), word("s")}}, {{word("2"), word("y"), word("s")}}}};
+    more.rows[1].is_for_programs_only = true;
+    CHECK(to_text(for_reading(more)) == "time  s  b\n1        x\n2        y\n");
 }
 
 TEST_CASE("a cell that a spreadsheet would compute begins with an apostrophe, and no other")
