@@ -58,16 +58,15 @@ struct Line {
 
     double positive(std::size_t i) const
     {
-        const auto value = parse_number<double>(cells[i]);
-        if (!value || !std::isfinite(*value) || *value <= 0)
-            refuse("'" + shortened(cells[i], 40) + "' is no number above 0");
-        return *value;
+        const double value = parse_number<double>(cells[i]).value_or(0);
+        if (!std::isfinite(value) || value <= 0) refuse("'" + shortened(cells[i], 40) + "' is no number above 0");
+        return value;
     }
 
     int count_of(std::size_t i, const char* what) const
     {
         const auto n = parse_number<int>(cells[i]);
-        if (!n || *n < 0) refuse("'" + shortened(cells[i], 40) + "' is no number of " + what);
+        if (n.value_or(-1) < 0) refuse("'" + shortened(cells[i], 40) + "' is no number of " + what);
         return *n;
     }
 
@@ -96,8 +95,7 @@ struct Line {
 /// "2026-11-22T18:02:16Z", with any characters after the day's.
 bool is_time(const std::string& text)
 {
-    const auto day = utc_seconds(text, "%Y-%m-%dT");
-    return day && text.starts_with(utc_text(*day).substr(0, text.find('T') + 1));
+    return text.starts_with(utc_text(utc_seconds(text, "%Y-%m-%dT").value_or(0)).substr(0, 11));
 }
 
 }  // namespace

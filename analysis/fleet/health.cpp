@@ -90,13 +90,12 @@ double median_of(const Others& others)
 /// Whether `high`, the upper end of an interval, is lower than the others by the share `far` and beyond their scatter.
 bool is_slow(double high, const Others& others, double far)
 {
+    constexpr double of_normal = 1.4826;
     const double median = median_of(others);
-    if (high >= median + std::log1p(-far)) return false;
-    if (others.size() < fewest_with_scatter) return true;
     Others distances = others;
     for (auto& [node, x] : distances) x = std::fabs(x - median);
-    constexpr double of_normal = 1.4826;
-    return high < median - far_in_deviations * of_normal * median_of(distances);
+    const double deviation = others.size() < fewest_with_scatter ? 0 : of_normal * median_of(distances);
+    return high < median - std::max(-std::log1p(-far), far_in_deviations * deviation);
 }
 
 /// The means over the ceilings of a kind, of the node and of the others.
@@ -182,28 +181,26 @@ std::optional<Digest> digest_in(const fs::path& folder)
     }
 }
 
-void search(const fs::path& place, int level, std::size_t& entries, std::vector<Digest>& digests)
+void search(const fs::path& place, int level, std::size_t& left, std::vector<Digest>& digests)
 {
     constexpr int most_levels = 6;
-    constexpr std::size_t most_entries = 1'000'000;
     if (std::optional<Digest> digest = digest_in(place)) digests.push_back(std::move(*digest));
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(place, error)) {
-        if (++entries > most_entries) throw InputError("a fleet has at most 1,000,000 files and folders");
+        if (left-- == 0) throw InputError("a fleet has at most 1,000,000 files and folders");
         std::error_code none;
-        if (level < most_levels && !entry.is_symlink(none) && entry.is_directory(none))
-            search(entry.path(), level + 1, entries, digests);
+        if (level < most_levels && fs::is_directory(entry.symlink_status(none)))
+            search(entry.path(), level + 1, left, digests);
     }
 }
 
 }  // namespace
 
-Fleet read_fleet(const fs::path& place)
+Fleet read_fleet(const fs::path& place, std::size_t most_entries)
 {
     Fleet fleet;
-    std::size_t entries = 0;
     if (fs::is_directory(place))
-        search(place, 0, entries, fleet.digests);
+        search(place, 0, most_entries, fleet.digests);
     else if (fs::is_regular_file(place))
         fleet.digests.push_back(parse_digest(read_file(place, largest_digest), place.string()));
     else

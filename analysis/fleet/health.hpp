@@ -20,8 +20,8 @@ struct Fleet {
 
 /// The digest of a file, or the digests in a folder down to six levels, which anybody may have written: only regular
 /// files are read, no link is followed, and a folder that cannot be used is passed over (`roof fleet` names it). Throws
-/// InputError for a place that is neither, for a file that is no digest, and for more than 1,000,000 entries.
-Fleet read_fleet(const std::filesystem::path& place);
+/// InputError for a place that is neither, for a file that is no digest, and for more than `most_entries`.
+Fleet read_fleet(const std::filesystem::path& place, std::size_t most_entries = 1'000'000);
 
 /// In rising order: the last counts where several are true. Changed kind: fewer processors or devices than the others have.
 enum class Finding { fine, not_judged, changed_kind, slow };

@@ -85,26 +85,22 @@ std::string mean_name(Ceiling ceiling, std::size_t count)
 /// one of them is.
 DigestRate mean_of(const std::vector<const Ceiling*>& twins, const Machine& machine)
 {
-    const auto count = static_cast<double>(twins.size());
-    DigestRate mean = rate_of(*twins.front(), machine);
-    double value = 0, low = 0, high = 0, spec = 0;
-    Steadiness state = Steadiness::steady;
-    for (const Ceiling* twin : twins) {
-        const DigestRate rate = rate_of(*twin, machine);
-        value += std::log(rate.value) / count;
-        low += std::log(rate.low) / count;
-        high += std::log(rate.high) / count;
-        spec += rate.spec > 0 ? std::log(rate.spec) / count : -HUGE_VAL;
-        state = std::max(state, twin->steadiness);
-        mean.n = std::min(mean.n, rate.n);
-        mean.rounds = std::min(mean.rounds, rate.rounds);
-    }
-    mean.value = std::exp(value);
-    mean.low = std::exp(low);
-    mean.high = std::exp(high);
-    mean.spec = std::exp(spec);
+    std::vector<DigestRate> rates;
+    for (const Ceiling* twin : twins) rates.push_back(rate_of(*twin, machine));
+    const auto mean_over = [&](double DigestRate::*member) {
+        double sum = 0;
+        for (const DigestRate& rate : rates) sum += std::log(rate.*member);
+        return std::exp(sum / static_cast<double>(rates.size()));
+    };
+    DigestRate mean = rates.front();
+    mean.value = mean_over(&DigestRate::value);
+    mean.low = mean_over(&DigestRate::low);
+    mean.high = mean_over(&DigestRate::high);
+    mean.spec = mean_over(&DigestRate::spec);  // 0 if one has none
+    mean.n = std::ranges::min(rates, {}, &DigestRate::n).n;
+    mean.rounds = std::ranges::min(rates, {}, &DigestRate::rounds).rounds;
     mean.name = mean_name(*twins.front(), twins.size());
-    mean.state = name(state);
+    mean.state = name(std::ranges::max(twins, {}, &Ceiling::steadiness)->steadiness);
     return mean;
 }
 
@@ -146,13 +142,14 @@ Digest make_digest(const Results& results, Twins twins)
     std::set<std::string> between_nodes;
     for (const MessagePoint& message : messages)
         if (!message.path.starts_with("1x")) between_nodes.insert(message.path);
+    std::erase_if(ceilings.all, [&](const Ceiling& ceiling) {
+        return ceiling.rate.low.value <= 0 || between_nodes.contains(ceiling.level);
+    });
     std::map<std::string, std::vector<const Ceiling*>> means;
     for (const Ceiling& ceiling : ceilings.all)
-        if (twins == Twins::as_mean && is_twin(ceiling) && ceiling.rate.low.value > 0)
-            means[mean_name(ceiling, 0)].push_back(&ceiling);
+        if (twins == Twins::as_mean && is_twin(ceiling)) means[mean_name(ceiling, 0)].push_back(&ceiling);
     std::map<std::string, std::size_t> places;
     for (const Ceiling& ceiling : ceilings.all) {
-        if (ceiling.rate.low.value <= 0 || between_nodes.contains(ceiling.level)) continue;
         const auto found = is_twin(ceiling) ? means.find(mean_name(ceiling, 0)) : means.end();
         const bool is_one_of_many = found != means.end() && found->second.size() >= fewest_twins;
         DigestRate rate = is_one_of_many ? mean_of(found->second, machine) : rate_of(ceiling, machine);

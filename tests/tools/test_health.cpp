@@ -106,6 +106,7 @@ TEST_CASE("one digest is a reference: 10% below it is slow")
     CHECK(own.status == 2);
     CHECK_THAT(own.out, Contains("n1 is not judged: the reference has no other node"));
     CHECK(health(bench, {"--reference", bench.path("nothing")}).status == 2);
+    CHECK_THROWS_WITH(read_fleet("/nonexistent"), "--reference: there is no digest and no folder /nonexistent");
 }
 
 TEST_CASE("the prolog is printed and nothing is measured")
@@ -225,4 +226,123 @@ TEST_CASE("CPU and GPUs are compared each with their own digests, and the worse 
     const HealthFinding both = judge_health({cpu, gpu}, fleet);
     CHECK(both.finding == Finding::slow);
     CHECK_THAT(both.low.front().ceiling, Catch::StartsWith("gpu:3 "));
+}
+
+namespace {
+
+/// Rates by name; what is below 0 is a lower bound.
+Digest rated(const std::string& node, const std::vector<std::pair<std::string, double>>& rates)
+{
+    Digest digest{.node = node, .kind = "made"};
+    for (const auto& [name, x] : rates)
+        digest.ceilings.push_back({name, "B/s", "steady", std::abs(x), std::abs(x), x < 0 ? HUGE_VAL : x});
+    return digest;
+}
+
+std::string line_of(const std::vector<std::pair<std::string, double>>& rates, const std::vector<Digest>& others)
+{
+    return health_line(judge_health({rated("n", rates)}, {others}));
+}
+
+}  // namespace
+
+TEST_CASE("lower bounds of others, also where they had rates before, count only where fewer than five have a rate")
+{
+    std::vector<Digest> others;
+    for (int i = 0; i < 5; ++i) others.push_back(rated("a" + std::to_string(i), {{"x", 100}}));
+    for (int i = 0; i < 7; ++i)
+        for (const double rate : {10, -10}) others.push_back(rated("b" + std::to_string(i), {{"x", rate}}));
+    CHECK(line_of({{"x", 80}}, others) == "n is slow: x at 0.800; to 12 nodes");
+    others.erase(others.begin());
+    CHECK(line_of({{"x", 80}}, others) == "n is fine: 1 rate; to 11 nodes");
+    CHECK(line_of({{"y", 80}}, others) ==
+          "n is not judged: the reference has no other node with any of what was measured; to 11 nodes");
+    CHECK(line_of({{"x", 80}}, {}) == "n is not judged: the reference has no other node with any of what was measured");
+}
+
+TEST_CASE("from five other nodes on a rate, and the mean of a kind's, must lie beyond their scatter")
+{
+    const std::string load = "cpu bandwidth DRAM load", copy = "cpu bandwidth DRAM copy";
+    std::vector<Digest> others;
+    for (const double x : {100., 92., 108., 90., 110.})
+        others.push_back(rated("a" + std::to_string(x), {{load, x}, {copy, x}, {"x", x}, {"y", x}}));
+    // 5 * 1.4826 * |ln 0.92| = 0.618: below 53.9.
+    CHECK(line_of({{"x", 55}}, others) == "n is fine: 1 rate; to 5 nodes");
+    CHECK(line_of({{"x", 53}, {"y", 52}}, others) == "n is slow: y at 0.520, x at 0.530; to 5 nodes");
+    CHECK(line_of({{load, 92}, {copy, 92}}, others) == "n is fine: 2 rates; to 5 nodes");
+    others.pop_back();
+    // The median of four is sqrt(92 * 100).
+    CHECK(line_of({{"x", 80}}, others) == "n is slow: x at 0.834; to 4 nodes");
+    for (std::size_t i = 0; i < 4; ++i)
+        others[i] = rated(std::to_string(i), {{load, 100}, {copy, 100}, {"x", 100}, {"y", 100}});
+    CHECK(line_of({{load, 94}, {copy, 94}}, others) == "n is slow: cpu memory, mean of 2 at 0.940; to 4 nodes");
+    CHECK(line_of({{load, 94}, {"x", 94}, {"y", 94}}, others) == "n is fine: 3 rates; to 4 nodes");
+    CHECK(line_of({{load, 60}, {copy, 50}, {"x", 40}, {"y", 30}}, others) ==
+          "n is slow: y at 0.300, x at 0.400, cpu bandwidth DRAM copy at 0.500, and 2 more; to 4 nodes");
+}
+
+TEST_CASE("a kind has lost something if it has the same parts, but fewer")
+{
+    const auto has_lost = [](const std::string& less, const std::string& more) {
+        Digest other = rated("other", {{"x", 1}});
+        other.kind = more;
+        return judge_reference("n", {less}, {{other}}).value().finding == Finding::changed_kind;
+    };
+    for (const auto& [less, more] : {std::pair{"epyc-26cpu, 7 x H100", "epyc-26cpu, 8 x H100"},
+                                     {"epyc-19cpu", "epyc-28cpu"},
+                                     {"epyc-26cpu", "epyc-26cpu, 1 x H100"},
+                                     {"mycpu", "my2cpu"},
+                                     {"9700x-4cpu", "9700x-8cpu"}}) {
+        INFO(less);
+        CHECK(has_lost(less, more));
+        CHECK_FALSE(has_lost(more, less));
+    }
+    for (const auto& [one, other] : {std::pair{"epyc-26cpu, 8 x A100", "epyc-26cpu, 8 x H100"},
+                                     {"4cpu, 2 x A", "2 x A, 4cpu"},
+                                     {"epyc-28cpu, 7 x H100", "epyc-19cpu, 8 x H100"},
+                                     {"12", "13"},
+                                     {"4epyc", "5epyc"},
+                                     {"e4", "e5"}}) {
+        INFO(one);
+        CHECK_FALSE((has_lost(one, other) || has_lost(other, one)));
+    }
+}
+
+TEST_CASE("a fleet is read down to six levels, without links, foreign files and more entries than it may have")
+{
+    const Workbench bench;
+    const auto write = [&](const std::string& place, const std::string& node, const std::string& time) {
+        Digest digest{.node = node, .kind = "k", .plan = "p", .revision = "r", .time = time};
+        make_folder(bench.path(place));
+        write_file(bench.path(place + "/digest.csv"), to_csv(digest));
+    };
+    const std::string first = "2026-11-22T18:02:16Z", second = "2026-11-23T18:02:16Z";
+    write("fleet/1/2/3/4/5/6", "b", second);
+    write("fleet/1/2/3/4/5/6/7", "c", first);
+    write("fleet/b", "b", first);
+    write("fleet/a", "a", second);
+    write("elsewhere", "d", first);
+    std::filesystem::create_symlink(bench.path("elsewhere"), bench.path("fleet/link"));
+    make_folder(bench.path("fleet/linked"));
+    std::filesystem::create_symlink(bench.path("elsewhere/digest.csv"), bench.path("fleet/linked/digest.csv"));
+    make_folder(bench.path("fleet/foreign"));
+    write_file(bench.path("fleet/foreign/digest.csv"), "no digest");
+    std::string found;
+    for (const Digest& digest : read_fleet(bench.path("fleet"), 17).digests)
+        found += digest.node + digest.time[9] + " ";
+    CHECK(found == "a3 b2 b3 ");
+    CHECK_THROWS_WITH(read_fleet(bench.path("fleet"), 16), "a fleet has at most 1,000,000 files and folders");
+}
+
+TEST_CASE("a ceiling's kind is its device and what it measures")
+{
+    for (const auto& [name, kind] : {std::pair{"cpu compute core best", "cpu compute"},
+                                     {"cpu latency DRAM read", "cpu latency"},
+                                     {"cpu bandwidth L1 load", "cpu cache"},
+                                     {"gpu:0 bandwidth DRAM load", "gpu:0 memory"},
+                                     {"cpu bandwidth 1x2 ring", "cpu link"},
+                                     {"cpu other DRAM load", ""},
+                                     {"cpu bandwidth L1", ""},
+                                     {"cpu compute core", ""}})
+        CHECK(kind_of_ceiling(name) == kind);
 }

@@ -1,10 +1,14 @@
 // digest.csv: what it keeps, and what is refused.
 #include "analysis/fleet/digest.hpp"
 
+#include "analysis/study/compared/compare.hpp"
 #include "ert/base/checksum.hpp"
 #include "ert/base/compressed.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/plan/measure.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -41,7 +45,15 @@ std::string forged(const std::string& from, const std::string& to)
 
 TEST_CASE("a digest reads back as it was written")
 {
-    const Digest digest = parse_digest(to_csv(made_digest()), "digest.csv");
+    const std::string text = to_csv(made_digest());
+    CHECK(text.substr(0, text.rfind(',') + 1) ==
+          "what,name,value,low,high,unit,state,n,spec,rounds,block_checksum\n"
+          "fact,node,n17,,,,,,,,\nfact,kind,xeon-26cpu,,,,,,,,\nfact,plan,0123,,,,,,,,\nfact,revision,abc,,,,,,,,\n"
+          "fact,time,2026-11-22T18:02:16Z,,,,,,,,\nfact,BIOS,\"2.1, \"\"beta\"\"\",,,,,,,,\n"
+          "ceiling,cpu bandwidth DRAM load threads=26,1e+11,9.9e+10,1.01e+11,B/s,steady,30,,5,\n"
+          "ceiling,cpu compute fp32 fma,2e+12,1.9e+12,,FLOP/s,at least,4,2.1e+12,0,\n"
+          "link,n17 n18,1.2e+09,1.1e+09,1.3e+09,B/s,steady,9,,0,\nend,,9,,,,,,,,");
+    const Digest digest = parse_digest(text, "digest.csv");
     CHECK(digest.node == "n17");
     CHECK(digest.kind == "xeon-26cpu");
     CHECK(digest.time == made_digest().time);
@@ -91,6 +103,38 @@ TEST_CASE("messages between nodes are links, not ceilings of a node")
     CHECK_THAT(digest.ceilings[0].name, Contains("1x2"));
     REQUIRE(digest.links.size() == 1);
     CHECK(digest.links[0].name == "n1 n2");
+    CHECK(digest.links[0].spec == 0);
+    const fakes::TemporaryFolder folder;
+    results.folder = folder.path();
+    results.machine.name = "epyc-26cpu";
+    results.rows.front().started = "2026-11-22T18:02:16Z";
+    std::erase_if(results.rows, [](const Measurement& row) { return row.bench == "network"; });
+    keep_digest(results);
+    CHECK(parse_digest(read_file(folder / "digest.csv"), "d").links.size() == 1);
+}
+
+TEST_CASE("a digest names the machine's kind, what may explain a difference, and the time of the newest row")
+{
+    Results results;
+    results.machine.name = "epyc-26cpu";
+    results.machine.versions = {{"BIOS", "2.1"}, {"kernel", std::string(300, 'k')}};
+    results.machine.governor = "performance";
+    for (const auto& [name, kind, model] : {std::tuple{"cpu", "cpu", "EPYC"},
+                                            {"gpu:0", "gpu", "H100"},
+                                            {"gpu:1", "gpu", "H100"},
+                                            {"gpu:2", "gpu", "A100"}})
+        results.machine.devices.push_back(
+            {.name = name, .kind = kind, .model = model, .memory = Bytes{std::uint64_t{64} << 30}});
+    CHECK(kind_of(results.machine, {"cpu", "gpu:0", "gpu:1"}) == "epyc-26cpu, 2 x H100");
+    for (const char* time : {"2026-11-22T18:02:16Z", "2026-11-23T18:02:16Z", "2026-11-21T18:02:16Z"})
+        results.rows.emplace_back().started = time;
+    const Digest digest = make_digest(results);
+    CHECK(digest.time == "2026-11-23T18:02:16Z");
+    using Facts = std::map<std::string, std::string>;
+    CHECK(digest.facts == Facts{{"BIOS", "2.1"},
+                                {"governor", "performance"},
+                                {"kernel", shortened(std::string(300, 'k'), 200)},
+                                {"memory", "64 GiB"}});
 }
 
 TEST_CASE("a digest with numbers that no measurement has is refused")
@@ -98,8 +142,14 @@ TEST_CASE("a digest with numbers that no measurement has is refused")
     for (const char* number : {"nan", "inf", "-1e11", "0", "1e999", "x", ""})
         CHECK_THROWS_WITH(parse_digest(forged(",1e+11,", std::string(",") + number + ","), "d"),
                           Contains("no number above 0"));
-    CHECK_THROWS_WITH(parse_digest(forged(",1e+11,", ",5e+11,"), "d"), Contains("outside its interval"));
-    CHECK_THROWS_WITH(parse_digest(forged("steady,30", "steady,-3"), "d"), Contains("number of samples"));
+    for (const char* number : {"5e+11", "1.0101e+11", "9.8999e+10"})
+        CHECK_THROWS_WITH(parse_digest(forged(",1e+11,", std::string(",") + number + ","), "d"),
+                          "d:8: the value lies outside its interval");
+    for (const char* number : {"1.01e+11", "9.9e+10"})
+        CHECK_NOTHROW(parse_digest(forged(",1e+11,", std::string(",") + number + ","), "d"));
+    for (const std::string number : {"-1", "x", "2.5"})
+        CHECK_THROWS_WITH(parse_digest(forged("steady,30", "steady," + number), "d"),
+                          "d:8: '" + number + "' is no number of samples");
     CHECK_THROWS_WITH(parse_digest(forged("steady,30,,5", "steady,30,,-5"), "d"), Contains("number of rounds"));
 }
 
@@ -108,11 +158,19 @@ TEST_CASE("a digest with a foreign name, time or line is refused")
     CHECK_THROWS_WITH(parse_digest(forged(",n17,", ",../n17,"), "d"), Contains("no node's name"));
     CHECK_THROWS_WITH(parse_digest(forged(",2026-11-22T", ",yesterday-22T"), "d"), Contains("no time"));
     CHECK_THROWS_WITH(parse_digest(forged(",2026-11-22T", ",2026-13-22T"), "d"), Contains("no time"));
+    CHECK_THROWS_WITH(parse_digest(forged(",2026-11-22T", ",2026-1-22T"), "d"), Contains("no time"));
+    CHECK_THROWS_WITH(parse_digest(forged("fact,plan", "fact,plain"), "d"), "d: it names no plan");
+    CHECK_THROWS_WITH(parse_digest(forged("plan,0123", "plan,"), "d"), "d: it names no plan");
     for (const char* ends : {"n18", "n17 ../n18", " n18", "n17 n18 n19"})
         CHECK_THROWS_WITH(parse_digest(forged("link,n17 n18", std::string("link,") + ends), "d"),
                           Contains("not the names of two nodes"));
     CHECK_THROWS_WITH(parse_digest(forged("fact,revision", "fact,node"), "d"), Contains("stands twice"));
-    CHECK_THROWS_WITH(parse_digest(forged("link,n17", "script,n17"), "d"), Contains("no fact, ceiling, link or end"));
+    CHECK_THROWS_WITH(parse_digest(forged("link,n17 n18,1.2e+09", "script,n17,8"), "d"),
+                      "d:10: it is no fact, ceiling, link or end");
+    CHECK_THROWS_WITH(parse_digest(forged("end,,9", "end,,8"), "d"), "d:11: it is no fact, ceiling, link or end");
+    CHECK_THROWS_WITH(parse_digest(forged("end,,9", "end,,9,,,,,,,,\nend,,10"), "d"), "d:12: it stands after the end");
+    CHECK_NOTHROW(parse_digest(forged("xeon-26cpu", std::string(200, 'x')), "d"));
+    CHECK_THROWS_WITH(parse_digest(forged("xeon-26cpu", std::string(201, 'x')), "d"), "d:3: a cell is too long");
     CHECK_THROWS_WITH(parse_digest("id,seconds\n", "d"), Contains("columns"));
 }
 
@@ -120,10 +178,13 @@ TEST_CASE("a digest that is cut off, changed or too long is refused")
 {
     const std::string text = to_csv(made_digest());
     CHECK_THROWS_WITH(parse_digest(text.substr(0, text.rfind("end,")), "d"), Contains("cut off"));
+    CHECK_THROWS_WITH(parse_digest(with_checksums(text.substr(0, text.rfind("end,"))), "d"), "d: it is cut off");
     std::string changed = text;
     changed.replace(changed.find("1.01e+11"), 8, "1.02e+11");
     CHECK_THROWS_WITH(parse_digest(changed, "d"), Contains("checksum"));
-    CHECK_THROWS_WITH(parse_digest(text + std::string(largest_digest, 'x'), "d"), Contains("longer than 1 MiB"));
+    const std::string longest(largest_digest, 'x');
+    CHECK_THROWS_WITH(parse_digest(longest + "x", "d"), "d: it is longer than 1 MiB");
+    CHECK_THROWS_WITH(parse_digest(longest, "d"), "d: its columns are not those of a digest, or have no checksums");
 }
 
 TEST_CASE("a digest of eight GPUs has all of their ceilings, and is compressed")
@@ -155,6 +216,7 @@ TEST_CASE("a digest of more than 1 MiB keeps what fits, and says how many rates 
     }
     const std::string text = to_csv(digest);
     CHECK(text.size() <= largest_digest);
+    CHECK(text.size() > largest_digest - largest_digest / 100);
     const Digest read = parse_digest(text, "d");
     CHECK(read.links.size() > 10'000);
     CHECK(std::stoul(read.facts.at("left out")) + read.links.size() + read.ceilings.size() == 40'003);
@@ -204,6 +266,54 @@ TEST_CASE("twin rates are one in the digest, their geometric mean, and all other
     CHECK(digest.ceilings[3].value == Approx(2e10));
 }
 
+TEST_CASE("the rates of a digest stand in the order of their use, the fastest of each name")
+{
+    const Results results = read_results(ROOF_EXAMPLES "/amd-epyc-family26-2cpu/2026-11-22T063430Z-e998eee9d186");
+    const Digest digest = make_digest(results, Twins::each);
+    std::map<std::string, double> fastest;
+    for (const Ceiling& ceiling : fit_ceilings(results.rows, results.machine).all)
+        fastest[id_of(ceiling)] = std::max(fastest[id_of(ceiling)], ceiling.rate.median.value);
+    CHECK(digest.ceilings.size() == fastest.size());
+    std::string order;
+    for (const DigestRate& rate : digest.ceilings) {
+        CHECK(rate.value == fastest.at(rate.name));
+        const char rank = rate.name.starts_with("cpu latency")       ? '2'
+                          : rate.name.find(',') != std::string::npos ? '3'
+                          : !rate.name.ends_with("threads=2")        ? '4'
+                          : rate.name.starts_with("cpu bandwidth")   ? '0'
+                                                                     : '1';
+        if (!order.ends_with(rank)) order += rank;
+    }
+    CHECK(order == "01234");
+}
+
+TEST_CASE("a mean is as good as the worst of its twins, and has a spec if each has one")
+{
+    Results results;
+    results.machine.devices = {{.name = "cpu", .kind = "cpu"}};
+    std::vector<SpecRate>& specs = results.machine.devices[0].spec_rates;
+    for (const auto& [operation, rounds, spec] : {std::tuple{"fma", 4, 8}, {"mul+add", 3, 16}, {"add", 5, 32}}) {
+        specs.push_back({"compute", "core", operation, "avx2", "fp64", static_cast<double>(spec), "guide"});
+        for (int round = 1; round <= rounds; ++round) {
+            results.rows.push_back(made_flops(operation, "avx2", "fp64", spec * (1e8 + 1e5 * round), 1));
+            results.rows.back().point.set("round", std::to_string(round));
+            for (Sample& sample : results.rows.back().samples) sample.clock = Hertz{1e9};
+        }
+    }
+    const auto mean = [&] { return make_digest(results).ceilings.at(0); };
+    const std::vector<DigestRate> each = make_digest(results, Twins::each).ceilings;
+    REQUIRE(each.size() == 3);
+    for (const auto member : {&DigestRate::value, &DigestRate::low, &DigestRate::high})
+        CHECK(mean().*member == Approx(std::cbrt(each[0].*member * each[1].*member * each[2].*member)));
+    CHECK(mean().spec == Approx(16e9));
+    CHECK((mean().n == 27 && mean().rounds == 3 && mean().state == "steady"));
+    std::erase_if(results.rows, [](const Measurement& row) {
+        return row.point.text("operation") == "mul+add" && row.point.text("round") != "1";
+    });
+    specs.pop_back();
+    CHECK((mean().rounds == 0 && mean().state == "at least" && mean().spec == 0));
+}
+
 TEST_CASE("the file of a long digest is compressed, that of a short one is text")
 {
     const fakes::TemporaryFolder folder;
@@ -213,6 +323,8 @@ TEST_CASE("the file of a long digest is compressed, that of a short one is text"
         keep_digest(results);
         return read_file(folder / "digest.csv");
     };
+    keep_digest(results);
+    CHECK_FALSE(std::filesystem::exists(folder / "digest.csv"));
     for (int i = 0; i < 20; ++i)
         results.rows.push_back(made_flops("operation" + std::to_string(i), "avx2", "fp32", 1e10, 4));
     CHECK_FALSE(is_compressed(kept()));
