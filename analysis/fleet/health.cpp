@@ -55,8 +55,7 @@ bool has_lost(const std::string& less, const std::string& more)
 {
     const auto few = parts_of(less), many = parts_of(more);
     return few != many && !less.empty() && std::ranges::all_of(few, [&](const auto& part) {
-               const auto found = many.find(part.first);
-               return found != many.end() && part.second <= found->second;
+               return many.contains(part.first) && part.second <= many.at(part.first);
            });
 }
 

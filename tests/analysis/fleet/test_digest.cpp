@@ -54,19 +54,9 @@ TEST_CASE("a digest reads back as it was written")
           "ceiling,cpu compute fp32 fma,2e+12,1.9e+12,,FLOP/s,at least,4,2.1e+12,0,\n"
           "link,n17 n18,1.2e+09,1.1e+09,1.3e+09,B/s,steady,9,,0,\nend,,9,,,,,,,,");
     const Digest digest = parse_digest(text, "digest.csv");
-    CHECK(digest.node == "n17");
-    CHECK(digest.kind == "xeon-26cpu");
-    CHECK(digest.time == made_digest().time);
-    CHECK(digest.facts.at("BIOS") == "2.1, \"beta\"");
+    CHECK(to_csv(digest) == text);
     CHECK_FALSE(digest.facts.contains("node"));
-    REQUIRE(digest.ceilings.size() == 2);
-    CHECK(digest.ceilings[0].high == 1.01e11);
-    CHECK(digest.ceilings[0].n == 30);
-    CHECK(digest.ceilings[0].rounds == 5);
-    CHECK(digest.ceilings[1].is_lower_bound());
-    CHECK(digest.ceilings[1].spec == 2.1e12);
-    REQUIRE(digest.links.size() == 1);
-    CHECK(digest.links[0].name == "n17 n18");
+    CHECK(digest.ceilings.at(1).is_lower_bound());
 }
 
 TEST_CASE("a digest of an older version lacks the rounds of its intervals")
