@@ -1,10 +1,7 @@
 #include "ert/base/csv.hpp"
-#include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 
 #include <catch2/catch.hpp>
-
-#include <sstream>
 
 using namespace roof;
 
@@ -41,40 +38,6 @@ TEST_CASE("a column is found by name, and the message for a missing one lists th
 TEST_CASE("an empty file is an empty table")
 {
     REQUIRE(parse_csv("", "test").header.empty());
-}
-
-TEST_CASE("a line of more than 16 MiB is refused")
-{
-    const std::string longest(std::size_t{16} << 20, 'x');
-    std::istringstream csv("a\n" + longest + "\n" + longest + "x\n");
-    CsvLines lines(csv, "file");
-    REQUIRE((lines.next() && lines.next()));
-    CHECK(lines.cells() == std::vector<std::string_view>{longest});
-    CHECK_THROWS_WITH(lines.next(), Catch::Contains("file:3: a line is longer than 16 MiB"));
-}
-
-TEST_CASE("a stream that cannot be read has no lines, and a colon states a run only behind a column of checksums")
-{
-    std::istringstream failed("a,b\n");
-    failed.setstate(std::ios::failbit);
-    CHECK_FALSE(CsvLines(failed, "x.csv").next());
-    for (const auto& [header, run] : {std::pair{"a,b:c\n", ""}, {"a,block_checksum:c\n", "c"}}) {
-        std::istringstream csv(header);
-        CsvLines lines(csv, "x.csv");
-        REQUIRE(lines.next());
-        CHECK(lines.run() == run);
-        CHECK(lines.header().has_value() == (lines.run() == "c"));
-    }
-}
-
-TEST_CASE("a line of another run is told")
-{
-    std::istringstream csv("a,block_checksum:one\n");
-    CsvLines lines(csv, "x.csv");
-    REQUIRE(lines.next());
-    CHECK_NOTHROW(check_run(lines, "one"));
-    CHECK_THROWS_WITH(check_run(lines, "two"), "x.csv:1: it is of the run one, and machine.yaml of the run two");
-    CHECK_THROWS_WITH(check_run(lines, ""), "x.csv:1: it is of the run one, and machine.yaml of none");
 }
 
 TEST_CASE("a cell is a number, or is named")
