@@ -6,6 +6,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <regex>
 
 using namespace roof;
@@ -118,6 +121,7 @@ TEST_CASE("what a newer folder beside a run is, whether it is taken, and all tha
          "damage: {}/measurements.csv: it has N bytes of the M that were written" + ours},
         {"steps", [&] { change(rows, "A made-up", "A mode-up"), append_file(newer / "plan.yaml", "#\n"); }, "1"},
         {"name", none, "1"},
+        {"name", [&] { fs::remove(sums), make_folder(sums); }, "1"},
         {"full", [&] { change(machine, "name: m", "name: n"); }, "1", changed},
         {"processor", none, "1",
          page + "it is of another machine: processor 'APU family 0 model 0 stepping 0', not "
@@ -178,6 +182,13 @@ TEST_CASE("of a node without a full calibration the newest of the best kind is t
     CHECK(find_calibration(home, {}, nullptr, nullptr, &other).empty());
     const Results no_rows;
     CHECK(find_calibration(home / "7", {}, nullptr, &no_rows).filename() == "6");
+    Machine mine = machine_with("n1"), theirs = machine_with("n2");
+    mine.host = "h1";
+    theirs.host = "h2";
+    make_run(root / "hosts" / "1", both, 1, theirs);
+    make_run(root / "hosts" / "2", both, 2, mine);
+    make_run(root / "hosts" / "3", steps, 3, mine);
+    CHECK(find_calibration(root / "hosts" / "3", "n2").filename() == "1");
     PassedOver known;  // nothing is opened again
     known.seen.emplace_back(root / "none");
     CHECK(find_calibration(home, "n1", &known).empty());
@@ -291,6 +302,39 @@ TEST_CASE("the same command continues a run of this plan only if rows can be app
     CHECK((second.substr(0, 18) != first.substr(0, 18) || second == first.substr(0, 18) + ".2-unknown"));
 }
 
+TEST_CASE("a folder that this user may not write to is not continued, and one that may not be read is named")
+{
+    const fakes::TemporaryFolder root;
+    const fs::path home = root / "m";
+    const Machine machine = machine_with("n1");
+    for (const char* const name : {"1-n1-test", "2-n1-test", "3-n1-test", "4-n1-test"})
+        RunDirectory(home / name, plan_text, machine).close();
+    const auto set_mode = [](const fs::path& place, int mode) { fs::permissions(place, static_cast<fs::perms>(mode)); };
+    set_mode(root.path(), 0755);
+    for (const char* const name : {"1-n1-test", "3-n1-test"}) set_mode(home / name, 0777);
+    for (const char* const name : {"1-n1-test", "2-n1-test"}) set_mode(home / name / ".lock", 0666);
+    set_mode(home / "2-n1-test", 0555);
+    set_mode(home / "3-n1-test" / ".lock", 0444);
+    set_mode(home / "4-n1-test", 0);
+    constexpr ::uid_t nobody = 65534;
+    const ::pid_t child = ::fork();
+    if (child == 0) {
+        if (::geteuid() == 0 && ::setuid(nobody) != 0) ::_exit(2);
+        bool is_right = false;
+        try {
+            is_right = folder_to_continue(root.path(), machine, plan_text).filename() == "1-n1-test" &&
+                       neighbours_in(home).back().unread ==
+                           "cannot read " + (home / "4-n1-test").string() + ": Permission denied";
+        } catch (...) {
+        }
+        ::_exit(is_right ? 0 : 1);
+    }
+    int status = 1;
+    ::waitpid(child, &status, 0);
+    CHECK(status == 0);
+    set_mode(home / "4-n1-test", 0755);
+}
+
 TEST_CASE("messages between ranks are those of the newest run on these nodes, in any order")
 {
     const fakes::TemporaryFolder root;
@@ -305,13 +349,18 @@ TEST_CASE("messages between ranks are those of the newest run on these nodes, in
     make("1", {"n2", "n1"}, plan);
     make("2", {"n1", "n1"}, plan);
     make("3", {"n2", "n1"}, steps);
+    make("5", {"n2", "n1"}, steps + "# network\n");
     const auto found = [&](std::vector<std::string> nodes, PassedOver* over = nullptr) {
         return find_network(root / "3", std::move(nodes), over).filename().string();
     };
     CHECK(found({"n2", "n1"}) == "1");
     CHECK(found({"n1", "n2"}) == "1");
     CHECK(found({"n1", "n1"}) == "2");
-    CHECK(found({"n3"}) == "");
+    make_folder(root / "0");
+    write_file(root / "0" / "table.csv", "a,b\n");
+    PassedOver all;
+    CHECK(found({"n3"}, &all) == "");
+    CHECK(said_in(all, root / "0").find("{}") == std::string::npos);
     PassedOver over;
     CHECK(found({"n1", "n2"}, &over) == "1");
     CHECK(said_in(over, root / "2") ==

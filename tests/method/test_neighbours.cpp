@@ -98,6 +98,9 @@ TEST_CASE("the head of each folder beside a run is read, and of files only those
     make_folder(root / "a pipe");
     ::mkfifo((root / "a pipe" / "plan.yaml").c_str(), 0600);
     write_file(root / "a pipe" / "samples.csv", "");
+    make_folder(root / "other pipe");
+    ::mkfifo((root / "other pipe" / "PLAN.yaml").c_str(), 0600);
+    expected["other pipe"] = "{}/PLAN.yaml: roof reads plan.yaml alone";
     expected["a pipe"] = "cannot read {}/plan.yaml: it is a pipe, not a regular file";
 
     std::map<std::string, std::string> found;

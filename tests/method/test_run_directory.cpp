@@ -77,6 +77,8 @@ TEST_CASE("who may append to a folder, and why not")
     CHECK_THAT(lost_rows(folder.run), Catch::Contains("checksums.csv: it is a folder"));
     const Damaged other;
     CHECK(lost_rows(other.run) == "");
+    other.replace("machine.yaml", "format: 3", "format: 2");
+    CHECK(refusal(other.run) == "{} holds results of an older format, to which nothing is appended" + elsewhere);
     for (const auto& [format, is_other] :
          {std::pair{"-1", false}, {"0", false}, {"1", true}, {"2", false}, {"3", false}, {"4", true}, {"x", false}}) {
         write_file(other.run / "machine.yaml", "format: " + std::string(format) + "\n");
@@ -101,6 +103,7 @@ TEST_CASE("a run without rows is removed for another plan only if it is whole, o
     CHECK(is_taken_over([] {}));
     CHECK_FALSE(is_taken_over([&] { fs::remove(run / "checksums.csv"); }));
     CHECK_FALSE(is_taken_over([&] { fs::remove(run / "machine.yaml"); }));
+    CHECK_FALSE(is_taken_over([&] { fs::rename(run / "checksums.csv", run / "notes"); }));
     CHECK_FALSE(is_taken_over([&] {
         const std::string text = read_file(run / "machine.yaml");
         write_file(run / "machine.yaml", "format: 4" + text.substr(text.find('\n')));
@@ -135,14 +138,14 @@ TEST_CASE("opening changes no document, gives up the lock at the end, and moves 
         append_block(notes, header, "of no row,a\n");
         append_file(folder.run / "samples.csv", "of no row,1");
         run.close();
+        CHECK(read_file(notes) == whole);
+        CHECK(read_file(folder.run / "samples.csv.cut") == "of no row,1\n");
         CHECK_NOTHROW(run.check_lock());
         CHECK(refusal(folder.run) == "");
         CHECK((is_old("plan.yaml") && !is_old("checksums.csv")));
     }
-    CHECK(read_file(notes) == whole);
     CHECK(read_file(own) == "a,b\n1,2\n3");
     CHECK(read_file(ids) == "id,b\nof no row,2\n3");
-    CHECK(read_file(folder.run / "samples.csv.cut") == "of no row,1\n");
     const fs::path fresh = folder.folder / "fresh";
     {
         RunDirectory run(fresh, plan_text, fake_machine());
@@ -192,6 +195,13 @@ TEST_CASE("checksums.csv describes each file with checksums, and what is wrong i
     folder.replace("kernels.csv", "a,b", "a,c");
     CHECK(damage() == "kernels.csv:2: it does not match its checksum: it was changed");
     write_file(kernels, kernel_lines);
+    folder.replace("kernels.csv", ":" + run_of(folder.run), ":abcdefghij");
+    CHECK(damage() == "kernels.csv:1: it is of the run abcdefghij, and machine.yaml of the run " + run_of(folder.run) +
+                          "\nkernels.csv:2: it does not match its checksum: the header of the file was changed");
+    write_file(kernels, kernel_lines);
+    folder.replace("samples.csv", ",1,", ",1\",");
+    CHECK(damage().find(quote) == damage().rfind(quote));
+    folder.replace("samples.csv", ",1\",", ",1,");
     folder.replace("checksums.csv", "layers.csv,", "layers.csv,,");
     CHECK(damage() == "checksums.csv:3: 5 cells, its header has 4");
     write_file(seal_of, whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1));
@@ -215,6 +225,7 @@ TEST_CASE("accepted edits are noted for each file that was edited, and what cann
     const Damaged folder;
     const std::string today = ", accepted on " + utc_text(std::time(nullptr)).substr(0, 10);
     append_block(folder.run / "notes.csv", "id,note", "a,b\n");
+    append_block(folder.run / "kernels.csv", "id,name", "a,b\n");
     seal(folder.run);
     folder.replace("notes.csv", "a,b", "a,c");
     folder.replace("samples.csv", ",1,", ",2,");

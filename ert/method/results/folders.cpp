@@ -49,6 +49,14 @@ std::string sentence_on(const fs::path& place, const char* file, const std::vect
     return found == damage.end() ? "" : *found;
 }
 
+/// What checksums.csv says of machine.yaml; empty if it cannot be read.
+std::string damage_of_machine(const fs::path& place)
+try {
+    return sentence_on(place, "machine.yaml", check_seal(place).damage);
+} catch (const Error&) {
+    return {};
+}
+
 /// Adds what is to be said of a folder that was not taken. `damage`: what is wrong with it; `why`: a reason that is no damage. Both may be empty.
 void pass_over(const fs::path& place, const std::string& damage, const std::string& why, PassedOver& over)
 {
@@ -136,8 +144,8 @@ Reading look_at(const fs::path& place)
     Reading look;
     try {
         if (is_of_other_format(place)) {
-            if (is_there(place / seal_file))  // it may be the format that was changed
-                look.damage = sentence_on(place, "machine.yaml", check_seal(place).damage);
+            look.damage =  // it may be the format that was changed
+                sentence_on(place, "machine.yaml", check_seal(place).damage);
         } else if (is_there(place / measurements_file)) {
             const Results results = read_results(place);
             look.kind = kind_of(place, results.rows);
@@ -238,9 +246,8 @@ class Search {
             one.whose = Whose::of_none;
         else if (!is_of_node)
             one.whose = Whose::of_other_node;
-        if (one.whose == Whose::own) return;
         if (!differs.empty()) one.look.why = "it is of another machine: " + differs;
-        if (is_there(place / seal_file)) one.look.damage = sentence_on(place, "machine.yaml", check_seal(place).damage);
+        one.look.damage = damage_of_machine(place);
     }
 
     const Machine* machine_;

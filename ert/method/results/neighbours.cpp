@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstring>
 #include <ctime>
+#include <functional>
 #include <tuple>
 
 namespace roof {
@@ -82,7 +83,7 @@ void read_time(Neighbour& found)
     constexpr double most_apart = 24 * 3600;
     const std::string name = found.place.filename().string();
     const auto said = time_in_name(found.place);
-    if (found.has_rows) found.time = start_of_rows(found.place);
+    found.time = start_of_rows(found.place);
     if (const auto began = utc_seconds(found.time);
         began && said && std::abs(std::difftime(*began, *said)) > most_apart)
         found.odd = fmt::format("the name of '{}' and its rows disagree: the first began at {}", name, found.time);
@@ -91,7 +92,6 @@ void read_time(Neighbour& found)
 
 void read_plan(Neighbour& found)
 try {
-    if (!is_there(found.place / "plan.yaml")) return;
     found.plan = read_file(found.place / "plan.yaml", largest_document);
     const std::string line = fmt::format("\nplan.yaml,{},{:08x},", found.plan.size(), crc32_of(found.plan));
     found.is_plan_whole = is_there(found.place / seal_file) &&
@@ -102,8 +102,8 @@ try {
 /// Its folder's head.
 void read_head(Neighbour& found)
 {
-    std::string in_capitals, no_table;
-    bool has_folders = false;  // of runs, which may be read
+    std::string in_capitals, no_table;  // of use where no file has a right name
+    bool has_folders = false;           // of runs, which may be read
     std::error_code none;
     found.unread = why_not_read(found.place);
     for (fs::directory_iterator at(found.place, none), end; at != end; at.increment(none)) {
@@ -113,7 +113,7 @@ void read_head(Neighbour& found)
         if (is_table && !at->is_regular_file(none))
             no_table = fmt::format("cannot read {}: it is no regular file", at->path().string());
         if (std::ranges::find(names, right) == names.end()) continue;
-        if (name != right) in_capitals = fmt::format("{}: roof reads {} alone", at->path().string(), right);
+        in_capitals = fmt::format("{}: roof reads {} alone", at->path().string(), right);
         found.is_results = found.is_results || name == right;
         if (found.unread.empty() && name == right) found.unread = why_not_read(at->path());
     }
@@ -165,9 +165,7 @@ std::vector<Neighbour> neighbours_in(const fs::path& parent)
             found.push_back({place, fmt::format("cannot read {}: {}", place.string(),
                                                 is_told ? error.message() : "it is no folder")});
     }
-    std::ranges::sort(found, [](const Neighbour& a, const Neighbour& b) {
-        return std::tie(a.time, a.place) > std::tie(b.time, b.place);
-    });
+    std::ranges::sort(found, std::greater{}, [](const Neighbour& one) { return std::tie(one.time, one.place); });
     return found;
 }
 

@@ -64,8 +64,8 @@ constexpr std::array<Named<long long>, 4> whole_numbers{
 bool is_wrong(const Point& point, const Named<long long>& limit)
 {
     if (!point.has(limit.name)) return false;
-    const auto value = parse_number<long long>(point.text(limit.name));
-    return !value || *value < 0 || *value > limit.value;
+    const long long value = parse_number<long long>(point.text(limit.name)).value_or(-1);
+    return value < 0 || value > limit.value;
 }
 
 std::string wrong_number_in(const Point& point)
@@ -117,10 +117,12 @@ class Reader {
                               if (place == nullptr)
                                   place = &index_.emplace(std::hash<std::string>{}(id), Place{here})->second;
                               if (what.empty()) *place = {here, row.status != Status::skipped};
-                              if (!what.empty()) other_ids_[here] = id;
                               row.point = Point(row.point);  // without the room in which it grew
                               results_.rows.push_back(std::move(row));
-                              if (!what.empty()) mark(results_.rows.back(), where_ + ": " + what);
+                              if (!what.empty()) {
+                                  other_ids_[here] = id;
+                                  mark(results_.rows.back(), where_ + ": " + what);
+                              }
                               if (has_checksums_ && is_alone_) prove(results_.rows.back(), proof);
                               if (has_checksums_ && !is_alone_) proofs_.push_back(std::move(proof));
                           });
@@ -189,7 +191,7 @@ class Reader {
   private:
     /// Where a row is, and whether its line was whole and not that of a skipped one.
     struct Place {
-        std::size_t row = 0;
+        std::size_t row{};
         bool is_whole = false;
     };
     /// A row's lines, and the checksum that they should have.
