@@ -158,7 +158,10 @@ TEST_CASE("of a node without a full calibration the newest of the best kind is t
     make_run(home / "3", steps, 3);
     make_run(home / "4", steps + "# a file that checksums.csv does not describe\n", 4);
     change(home / "4" / "plan.yaml", "a file", "A file");
-    CHECK(taken() == "");
+    make_folder(home / "empty");
+    PassedOver nothing;
+    CHECK(taken(&nothing) == "");
+    CHECK(said_in(nothing, home) == "");
     make_run(home / "1", both, 1, machine_with("n2"));
     make_run(home / "2", both, 2, machine_with("n2"));
     change(home / "1" / "machine.yaml", "n2", "n3");

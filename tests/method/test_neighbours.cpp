@@ -97,7 +97,8 @@ TEST_CASE("the head of each folder beside a run is read, and of files only those
     expected["a loop"] = "cannot read {}: Too many levels of symbolic links";
     make_folder(root / "a pipe");
     ::mkfifo((root / "a pipe" / "plan.yaml").c_str(), 0600);
-    write_file(root / "a pipe" / "samples.csv", "");
+    for (const char* const name : {"samples.csv", "layers.csv", "checksums.csv", "machine.yaml", "measurements.csv"})
+        write_file(root / "a pipe" / name, "");
     make_folder(root / "other pipe");
     ::mkfifo((root / "other pipe" / "PLAN.yaml").c_str(), 0600);
     expected["other pipe"] = "{}/PLAN.yaml: roof reads plan.yaml alone";

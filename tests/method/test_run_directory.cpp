@@ -121,7 +121,7 @@ TEST_CASE("opening changes no document, gives up the lock at the end, and moves 
     const auto is_old = [&](const char* file) { return fs::last_write_time(folder.run / file) == old; };
     const std::vector<Measurement> rows = read_results(folder.run).rows;
     append_block(notes, header, rows[0].id() + ",a\n" + rows[0].id() + ",b\n");
-    append_block(notes, header, "a line \"that\" cannot be read,c\n" + rows[1].id() + ",d\n");
+    append_block(notes, header, rows[1].id() + ",d\na line \"that\" cannot be read,c\n");
     const std::string whole = read_file(notes);
     append_file(notes, rows[1].id() + ",e,\n");
     write_file(own, "a,b\n1,2\n3");

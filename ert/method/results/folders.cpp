@@ -105,7 +105,6 @@ bool is_finished(const Plan& plan, std::span<const Measurement> rows)
 std::optional<CalibrationKind> kind_by_plan(const fs::path& file, std::span<const Measurement> rows)
 {
     try {
-        if (!is_there(file)) return CalibrationKind::full;
         const Plan plan = load_plan(file);
         if (std::ranges::any_of(plan.entries, is_sustained)) return {};
         if (!is_finished(plan, rows)) return CalibrationKind::unfinished;
@@ -264,8 +263,8 @@ fs::path newest_with(const fs::path& here, const char* word, const std::function
     PassedOver untold;
     PassedOver& told = over == nullptr ? untold : *over;
     for (const Neighbour& one : in_and_beside(here, told)) {
-        const bool may_have = one.plan.find(word) != std::string::npos || !one.is_plan_whole;
-        if (!one.is_results || !may_have) continue;
+        const bool may_have = one.is_results && (one.plan.find(word) != std::string::npos || !one.is_plan_whole);
+        if (!may_have) continue;
         try {
             const Plan plan = parse_plan(one.plan, (one.place / "plan.yaml").string());
             if (!std::ranges::any_of(plan.entries, has)) continue;

@@ -182,7 +182,8 @@ void read_looks(const fs::path& file, const std::string& machine, LinesOfLooks& 
         if (what.empty()) {
             try {
                 what = read_row(line, lines, places);
-                if (what.empty()) line.ceiling.samples = rounds_of(line.rounds, line.ceiling.rate.low.value);
+                line.ceiling.samples =
+                    what.empty() ? rounds_of(line.rounds, line.ceiling.rate.low.value) : std::vector<Round>();
             } catch (const Error& error) {
                 what = error.what();
             }

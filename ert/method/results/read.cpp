@@ -166,8 +166,7 @@ class Reader {
         std::set<std::size_t> old;
         for (std::size_t i = 0; i < results_.rows.size(); ++i) {
             if (results_.rows[i].status != Status::skipped) continue;
-            const Place* const newest = find(results_.rows[i].id());
-            if (newest != nullptr && newest->row != i) old.insert(i);
+            if (find(results_.rows[i].id())->row != i) old.insert(i);
         }
         std::erase_if(results_.rows,
                       [&, place = std::size_t{0}](const Measurement&) mutable { return old.contains(place++); });
@@ -241,7 +240,6 @@ class Reader {
                     "measurements.csv has no checksums of this version: a changed figure is not noticed");
         }
         for (std::string what; lines.next(what);) {
-            if (what.empty()) what = lines.block_damage();
             what = without_place(what, lines);
             Row row;
             std::string cell = read_row(row, lines, places);
@@ -277,7 +275,7 @@ class Reader {
     /// Where the row with this id in its line is; null if there is none.
     Place* find(const std::string& id)
     {
-        if (last_.second != nullptr && id == last_.first) return last_.second;
+        if (id == last_.first) return last_.second;
         const auto [begin, end] = index_.equal_range(std::hash<std::string>{}(id));
         for (auto at = begin; at != end; ++at) {
             const auto other = other_ids_.find(at->second.row);
@@ -327,11 +325,11 @@ class Reader {
     std::unordered_multimap<std::size_t, Place>
         index_;                                     ///< by the hash of the id in the row's line; the row has the id
     std::map<std::size_t, std::string> other_ids_;  ///< of damaged rows, in their line
-    std::pair<std::string, Place*> last_{};         ///< that find() found
-    std::set<std::string> names_;                   ///< of the files that were read
-    std::string_view file_;                         ///< the one that is read
-    bool has_checksums_ = false;                    ///< of the rows
-    bool says_time_known_ = true;                   ///< older files say it by the first word of the description
+    std::pair<std::string, Place*> last_{"\n", nullptr};  ///< that find() found; no id is a line end
+    std::set<std::string> names_;                         ///< of the files that were read
+    std::string_view file_;                               ///< the one that is read
+    bool has_checksums_ = false;                          ///< of the rows
+    bool says_time_known_ = true;                         ///< older files say it by the first word of the description
     std::optional<std::uint32_t> run_header_;
     bool is_alone_;              ///< as in Reader()
     std::vector<Proof> proofs_;  ///< of the rows, if they have checksums and are proven later

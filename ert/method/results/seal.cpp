@@ -28,7 +28,7 @@ const std::string each_line = "block";
 
 struct Entry {
     std::string file;
-    std::uintmax_t bytes = 0;
+    std::uintmax_t bytes{};
     std::string end;
     std::string edited;
 };
