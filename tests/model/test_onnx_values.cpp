@@ -26,7 +26,8 @@ c = Conv images w8x3x1x1; a,b,d = Split c axis=1; e = Concat d a b axis=1; End e
 a,b = Split images [1,3] axis=1; End b 2 -> Split into 1x3 at 'at a'
 a,b = Split images [1,1] axis=1; End b 2 -> Split into 1x1 at 'at a'
 a,b = Split images [0,3] axis=1; End b 2 -> Split into 0x3 at 'at a'
-a,b = Split images [1,1,1] axis=1; End b 2 -> Split into 1x1x1 at 'at a'
+a,b = Split images [1,2,5] axis=1; End b 2 -> Split into 1x2x5 at 'at a'
+a,b = Split images [3] axis=1; End a 3 -> Split into 3 at 'at a'
 a,b = Split images axis=4; End b 2 -> Split of axis 4 at 'at a'
 x = Slice images [-1] [9223372036854775807] [1]; End x 1 -> x slice 2 1x8x8
 x = Slice images [1,0] [3,4] [1,2]; y = Relu x; f = Flatten y; logits = MatMul f w64x10 -> x take_positions 0 3x1x32,
@@ -61,6 +62,8 @@ m = Reshape images [0,3,64]; t = Transpose m perm=0,2,1; p = MatMul t w3x5; u = 
   logits = MatMul f w320x10 -> p linear 5x8x8, f flatten 320x1x1, logits linear 10x1x1
 r = Reshape images [-1,24,8]; f = Flatten r; a = MatMul f w192x4; b = MatMul f w192x4; logits = Add a b -> f flatten
   192x1x1, a linear 4x1x1, b linear 4x1x1, logits add 4x1x1
+f = Flatten images; a = MatMul f w192x4; b = Relu a; logits = Concat a b axis=-1 -> f flatten 192x1x1, a linear 4x1x1,
+  b relu 4x1x1, logits concat 8x1x1
 s = Slice [9,0,192] [1] [3] _ [1]; f = Reshape images s; logits = MatMul f w192x10 -> f flatten 192x1x1, logits linear
   10x1x1
 f = Flatten images axis=2; logits = MatMul f w64x10 -> Flatten with axis 2 at 'at f'
