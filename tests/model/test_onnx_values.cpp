@@ -1,4 +1,4 @@
-// Views of ONNX files: the layers that they become, and refusals; windows, inputs, limits of lists.
+// The layers that operators and views of ONNX files become, and refusals; windows, inputs, limits of lists.
 #include "ert/base/text.hpp"
 #include "tests/model/made_onnx.hpp"
 #include "workloads/model/onnx_values.hpp"
@@ -73,7 +73,26 @@ s = Shape images start=1; f = Reshape images s; End f 3 -> Shape with start 1 at
 s = Shape images end=2; f = Reshape images s; End f 3 -> Shape with an end at 'at s'
 s = Constant value_string=x; f = Reshape images s; End f 3 -> Constant without a tensor at 'at s'
 y = Relu absent; End y 3 -> Relu of 'absent', which is no layer's output at 'at y'
-y = Relu w3; End y 3 -> Relu of 'w3.1', which is no layer's output at 'at y')";
+y = Relu w3; End y 3 -> Relu of 'w3.1', which is no layer's output at 'at y'
+a = Sigmoid images; b = Mul images a; c = HardSigmoid b alpha=0.16666667; d = Mul c b; End d 3 -> b silu 3x8x8, d
+  hard_swish 3x8x8
+a = HardSigmoid images alpha=0.2; End a 3 -> HardSigmoid with other than x / 6 + 1 / 2 at 'at a'
+a = GlobalAveragePool images; b = Sigmoid a; c = Mul b a; d = Mul b images; e = Mul d c; End e 3 -> a average_pool
+  3x1x1, b sigmoid 3x1x1, c multiply 3x1x1, d multiply 3x8x8, e multiply 3x8x8
+a = Gelu images; b = Gelu a approximate=tanh; End b 3 -> a gelu 3x8x8, b gelu_tanh 3x8x8
+a = Gelu images approximate=sigmoid; End a 3 -> Gelu with approximate sigmoid at 'at a'
+x = Relu images; a = Div x f1.41421356; b = Erf a; c = Add b f1; d = Mul x c; e = Mul d f0.5; End e 3 -> x relu 3x8x8,
+  e gelu 3x8x8
+x = Relu images; a = Div x f1.5; b = Erf a; c = Add b f1; d = Mul x c; e = Mul d f0.5; End e 3 -> Erf at 'at b'
+x = Relu images; a = Div x f1.41421356; b = Erf a; c = Add b f1; d = Mul images c; e = Mul d f0.5; End e 3 -> Mul of
+  'c', which is no layer's output at 'at d'
+x = Relu images; a = Div x f1.41421356; b = Erf a; c = Add b f1; d = Mul x c; e = Mul c f0.5; End e 3 -> Mul of
+  'c', which is no layer's output at 'at e'
+a = Conv images w4x3x3x3 dilations=2,2 pads=1,1,1,1; End a 4 -> a convolution 4x6x6
+a = Einsum images; b = Relu a; logits = Erf b -> Einsum at 'at a'; Erf at 'at logits'
+a = AveragePool images kernel_shape=3,3 pads=1,1,1,1; b = Relu a; c = Inverse b; d = LRN images; e = Add c d; End e 3
+  -> AveragePool with pads that are left out of the mean at 'at a'; Inverse at 'at c'; LRN at 'at d'
+a = Dropout images absent; End a 3 -> Dropout of 'absent', which is no number in the file at 'at a')";
 
 /// "x1,x2 = Split images axis=1", where numbers are constants.
 void add_step(onnx::ModelProto& model, const std::string& step)
@@ -96,6 +115,9 @@ void add_step(onnx::ModelProto& model, const std::string& step)
         const std::vector<std::string> pair = split(word, '=');
         if (pair.size() == 2 && std::isalpha(pair[1][0])) {
             set_word(model, pair[0], pair[1]);
+        } else if (pair.size() == 2 && pair[1].find('.') != std::string::npos) {
+            node.add_attribute()->set_name(pair[0]);
+            node.mutable_attribute()->rbegin()->set_f(std::stof(pair[1]));
         } else if (pair.size() == 2) {
             set_numbers(model, pair[0], numbers_in(pair[1]));
             node.mutable_attribute()->rbegin()->set_i(numbers_in(pair[1])[0]);
@@ -108,9 +130,7 @@ void add_step(onnx::ModelProto& model, const std::string& step)
             add_weights(model, constant, {});
             graph.mutable_initializer()->rbegin()->add_float_data(std::stof(word.substr(1)));
         } else if (word[0] == 'w') {
-            std::string dims = word.substr(1);
-            std::ranges::replace(dims, 'x', ',');
-            add_weights(model, constant, numbers_in(dims));
+            add_weights(model, constant, numbers_in(std::regex_replace(word.substr(1), std::regex("x"), ",")));
         }
         const bool is_constant = graph.initializer_size() > 0 && graph.initializer().rbegin()->name() == constant;
         if (pair.size() == 1) node.add_input(word == "_" ? "" : is_constant ? constant : word);
@@ -149,7 +169,7 @@ onnx::ModelProto with_input(const Numbers& dims, int type, long long batch = 0)
 
 }  // namespace
 
-TEST_CASE("Views of a layer's output become the layers that cut, order or flatten it, or are refused")
+TEST_CASE("Operators and views become layers, one that cuts, orders or flattens for each view, or are refused")
 {
     for (const std::string& line : split(trim(std::regex_replace(networks, std::regex("\n +"), " ")), '\n')) {
         const std::size_t arrow = line.find(" -> ");
@@ -242,29 +262,24 @@ TEST_CASE("A window has two extents, strides, pads and dilations of at most 65,5
              {"Conv kernel_shape=2,3 auto_pad=SAME_UPPER", "with auto_pad SAME_UPPER"},
              {"Conv kernel_shape=3,2 auto_pad=SAME_LOWER", "with auto_pad SAME_LOWER"},
              {"Conv kernel_shape=3,3 auto_pad=SAME_UPPER strides=2,2", "with auto_pad SAME_UPPER"},
-             {"Conv kernel_shape=3,3 auto_pad=OTHER", "with auto_pad OTHER"},
-             {"MaxPool kernel_shape=3", "with a window of 3"},
-             {"MaxPool kernel_shape=3,3,3", "with a window of 3x3x3"},
-             {"MaxPool kernel_shape=3,2", "with a window of 3x2"},
-             {"Conv kernel_shape=0,0", "with a window of 0x0"},
-             {"Conv kernel_shape=3,65537", "with a window of 3x65537"},
-             {"Conv kernel_shape=3,3 strides=2", "with strides of 2"},
-             {"MaxPool kernel_shape=3,3 strides=2,1", "with strides of 2x1"},
-             {"Conv kernel_shape=3,3 strides=1,0", "with strides of 1x0"},
-             {"Conv kernel_shape=3,3 strides=65537,1", "with strides of 65537x1"},
-             {"Conv kernel_shape=3,3 dilations=2", "with dilations of 2"},
-             {"Conv kernel_shape=3,3 dilations=1,2", "with dilations of 1x2"},
-             {"Conv kernel_shape=3,3 dilations=0,0", "with dilations of 0x0"},
-             {"Conv kernel_shape=3,3 dilations=65537,65537", "with dilations of 65537x65537"},
-             {"Conv kernel_shape=3,3 pads=1,1", "with pads of 1x1"},
-             {"Conv kernel_shape=3,3 pads=1,1,1,1,1,1", "with pads of 1x1x1x1x1x1"},
-             {"Conv kernel_shape=3,3 pads=1,1,0,1", "with pads of 1x1x0x1"},
-             {"Conv kernel_shape=3,3 pads=1,1,1,0", "with pads of 1x1x1x0"},
-             {"MaxPool kernel_shape=3,3 pads=1,0,1,0", "with pads of 1x0x1x0"},
-             {"Conv kernel_shape=3,3 pads=-1,0,-1,0", "with pads of -1x0x-1x0"},
-             {"Conv kernel_shape=3,3 pads=0,65537,0,65537", "with pads of 0x65537x0x65537"}}) {
+             {"Conv kernel_shape=3,3 auto_pad=OTHER", "with auto_pad OTHER"}}) {
         INFO(step);
         CHECK(window(step) == result);
+    }
+    for (const auto& [step, wrong] : std::vector<std::pair<std::string, std::string>>{
+             {"Conv kernel_shape", "3 3,3,3 0,0 3,65537"},
+             {"MaxPool kernel_shape", "3,2"},
+             {"Conv kernel_shape=3,3 strides", "2 1,0 65537,1"},
+             {"MaxPool kernel_shape=3,3 strides", "2,1"},
+             {"Conv kernel_shape=3,3 dilations", "2 1,2 0,0 65537,65537"},
+             {"Conv kernel_shape=3,3 pads", "1,1 1,1,1,1,1,1 1,1,0,1 1,1,1,0 -1,0,-1,0 0,65537,0,65537"},
+             {"MaxPool kernel_shape=3,3 pads", "1,0,1,0"}}) {
+        const std::string attribute = split(step, ' ').back();
+        for (const std::string& one : split(wrong, ' ')) {
+            INFO(step << " " << one);
+            CHECK(window(step + "=" + one) == "with " + (attribute == "kernel_shape" ? "a window" : attribute) +
+                                                  " of " + std::regex_replace(one, std::regex(","), "x"));
+        }
     }
 }
 
