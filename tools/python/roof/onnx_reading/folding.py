@@ -74,7 +74,7 @@ WITH_ATTRIBUTES: Dict[str, Callable[..., Any]] = {
     "Transpose": lambda given, x: np.transpose(x, given.get("perm")),
     "CumSum": lambda given, x, axis: np.cumsum(x, int(axis)),
     "ConstantOfShape": lambda given, to: np.full([int(n) for n in to],
-                                                 *given.get("value", np.zeros(1, np.float32)).ravel()),
+                                                 *given.get("value", np.zeros((), np.float32)).ravel()),
     "ReduceProd": reduced(np.prod), "ReduceSum": reduced(np.sum), "ReduceMax": reduced(np.max),
     "ReduceMin": reduced(np.min)
 }
