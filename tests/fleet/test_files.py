@@ -127,6 +127,9 @@ class Folders(unittest.TestCase):
         write(fleet, self.root)
         (self.root / "plan.yaml").write_text("name: of the fleet\n", encoding="utf-8")
         self.assertEqual([], read_fleet([str(self.root)]).refused)
+        (self.root / "machine.yaml").touch()
+        self.assertEqual([str(self.root)], [folder for folder, _ in read_fleet([str(self.root)]).refused])
+        (self.root / "machine.yaml").unlink()
         node = (self.root / "5").rename(self.root / fleet.digests[5].node)
         for file in node.iterdir():
             file.unlink()
@@ -158,15 +161,16 @@ class Folders(unittest.TestCase):
     def test_many_folders_are_read_as_few_are(self):
         write(make_fleet(45, 2), self.root)
         (self.root / "20/digest.csv").write_text("what\n")
-        with mock.patch.object(folders, "AT_ONCE", 10), mock.patch.object(os, "sched_getaffinity", lambda _: range(3)):
+        with mock.patch.object(folders, "AT_ONCE", 10), \
+                mock.patch.object(os, "sched_getaffinity", lambda process: range(2 + process)):
             fleet = read_fleet([str(self.root)])
             self.assertEqual((44, 1, "n00019"), (len(fleet.digests), len(fleet.refused), fleet.digests[19].node))
             with mock.patch.object(folders, "_read_some", lambda some: [some]), \
                     mock.patch.object(folders, "ProcessPoolExecutor") as pool:
                 pool.return_value.__enter__.return_value.map = map
                 places = list(range(31))
-                self.assertEqual([places[:11], places[11:22], places[22:]], folders._read_all(places))
-                self.assertEqual(2, pool.call_args[0][0])
+                self.assertEqual([places[:16], places[16:]], folders._read_all(places))
+                self.assertEqual(1, pool.call_args[0][0])
                 pool.side_effect = OSError
                 self.assertEqual([places], folders._read_all(places))
 
@@ -215,7 +219,8 @@ class Folders(unittest.TestCase):
         digest, other = (sealed(lines, "abc") for lines in (DIGEST, [*DIGEST[:8], *DIGEST[9:11], "end,,9,,,,,,,"]))
         for name, text, machine in (
                 ("b", digest, "format: 3\nrun: abc\n"), ("c", other, "format: 2\nname: x\nrun: abd\n"),
-                ("a", digest, "format: 3\nrun: abd\nnode: n3\n"), ("d", digest, ""), ("n17", digest, "")):
+                ("a", digest, "format: 3\nrun: abd\nnode: n3\n"),
+                *((name, digest, "") for name in ("d", "n17", "~"))):
             (self.root / name).mkdir()
             (self.root / name / "digest.csv").write_text(text)
             if machine:
@@ -227,7 +232,7 @@ class Folders(unittest.TestCase):
                 "lost")
         copy = f"its digest is that of {self.root}/b and counts once"
         run = "digest.csv is of another run than machine.yaml"
-        expected = (("a", run), ("d", copy), ("e", lost), ("n17", copy))
+        expected = (("a", run), ("d", copy), ("e", lost), ("n17", copy), ("~", copy))
         self.assertEqual([(str(self.root / name), why) for name, why in expected], fleet.refused)
         self.assertEqual({"n3": run, "d": copy, "e": lost}, fleet.damaged)
         self.assertEqual(([2, 3], []), (sorted(len(one.ceilings.names) for one in fleet.digests), fleet.notes))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import bdtr
 
-from roof.fleet.digests import NO_RATES, Digest
+from roof.fleet.digests import Digest
 from roof.fleet.folders import Fleet
 from roof.fleet.judge import judge
 from roof.fleet.quantities import logs_in, logs_of
@@ -89,7 +89,7 @@ def _ratios(a: Digest, b: Digest) -> Digest:
     variance = logs_of(*of_a.numbers).variance + logs_of(*of_b.numbers).variance
     half, ratio = errors_in_half_width(rounds) * np.sqrt(variance), of_b.value / of_a.value
     numbers = np.stack((ratio, ratio * np.exp(-half), ratio * np.exp(half), np.zeros(len(ratio)), rounds))
-    return replace(b, run="", ceilings=of_b._replace(numbers=numbers), links=NO_RATES)
+    return replace(b, run="", ceilings=of_b._replace(numbers=numbers), links=b.links.some(()))
 
 
 def compare_fleets(a: Fleet, b: Fleet) -> Changes:

@@ -46,7 +46,6 @@ class Rates(NamedTuple):
         return Rates(*(tuple(words[k] for k in places) for words in self[:3]), self.numbers[:, list(places)])
 
 
-NO_RATES = Rates((), (), (), np.zeros((5, 0)))
 _shared = lru_cache(maxsize=None)(tuple)  # the first of equal ones
 
 
@@ -157,15 +156,13 @@ def _parse(columns: List[List[str]], run: str) -> Digest:
 
 
 def _rates(columns: List[List[str]], at: List[int]) -> Rates:
-    if not at:
-        return NO_RATES
     rows = [[column[k] for k in at] for column in columns]
     _, names, values, lows, highs, units, states, samples, specs, *rounds = rows
     rates, counts = values + lows + highs + specs, sum(rounds, samples)
     is_well, numbers = False, np.zeros((5, len(at)))
     try:
-        given = np.frombuffer(array("d", [float(text or "inf") for text in rates]))
-        numbers[:4] = value, low, high, spec = given.reshape(4, -1)
+        given = np.array(array("d", [float(text or "inf") for text in rates]))
+        numbers[:4] = value, low, high, spec = given.reshape(4, len(at))
         numbers[4] = list(map(int, counts))[len(at):] or 0
         is_ordered = (low > 0) & (low <= value) & (value <= high) & np.isfinite(value) & (spec > 0)
         is_well = bool(is_ordered.all()) and PLAIN.fullmatch("".join((*rates, ";", *counts))) is not None
