@@ -102,7 +102,7 @@ void CsvLines::read_kind()
             : has_column(line_, row_column) ? Kind::row
             : has_column(line_, "crc32")    ? Kind::older
                                             : Kind::none;
-    const std::size_t colon = line_.find(':', line_.rfind(',') + 1);
+    const std::size_t colon = line_.find(':', line_.rfind(','));
     if (!has_checksums() || colon == std::string::npos) return;
     run_ = line_.substr(colon + 1);
     header_ = crc32_of(line_);
@@ -126,7 +126,7 @@ void CsvLines::add_to_block()
     if (!block_ || ended_block_) block_.emplace(before_);
     block_->add(crc_, name_, number_);
     ended_block_ = !checksum_.empty();
-    if (ended_block_) before_ = crc32_of(checksum_);
+    before_ = crc32_of(checksum_);  // of the next block, if this one has ended
 }
 
 bool CsvLines::ends_block() const

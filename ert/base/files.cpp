@@ -29,6 +29,7 @@ int output = STDOUT_FILENO;  // global, as the streams of a process are
 
 constexpr mode_t permissions = 0777;  // of a file that is replaced: they stay
 constexpr mode_t of_new_file = 0666;
+constexpr mode_t of_lock_file = 0644;
 
 [[noreturn]] void fail(const std::string& what, const fs::path& file, const std::string& reason)
 {
@@ -96,6 +97,12 @@ int flush(int descriptor)
     return ::fdatasync(descriptor) == 0 || is_missing(errno) ? 0 : errno;
 }
 
+int write_and_flush(int descriptor, const std::string& text)
+{
+    const int error = write_all(descriptor, text);
+    return error == 0 ? flush(descriptor) : error;
+}
+
 /// Flushes the names in the folder of `file`, where the file system can and the folder may be read.
 void flush_folder_of(const fs::path& file)
 {
@@ -127,12 +134,8 @@ void replace_file(const fs::path& file, const std::string& content, mode_t mode)
     constexpr int letters = 6;  // another writer has the same in 1 of 3e8 cases, and then one of the two is refused
     fs::path temporary = file;
     temporary += "." + random_letters(letters) + ".part";
-    int error = 0;
-    {
-        const Descriptor descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode, file);
-        error = write_all(descriptor.number(), content);
-        if (error == 0) error = flush(descriptor.number());
-    }
+    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+    int error = write_and_flush(Descriptor(temporary, flags, mode, file).number(), content);
     if (error == 0 && ::rename(temporary.c_str(), file.c_str()) != 0) error = errno;
     if (error != 0) {
         ::unlink(temporary.c_str());
@@ -240,9 +243,7 @@ void append_file(const fs::path& file, const std::string& text)
     struct stat status {};
     if (::fstat(descriptor.number(), &status) != 0) fail("write", file, errno);
     if (const std::string kind = kind_of(status.st_mode); !kind.empty()) fail("write", file, kind);
-    int error = write_all(descriptor.number(), text);
-    if (error == 0) error = flush(descriptor.number());
-    if (error != 0) {
+    if (const int error = write_and_flush(descriptor.number(), text); error != 0) {
         // If this fails, the next opening removes the incomplete line.
         if (::ftruncate(descriptor.number(), status.st_size) != 0) fail("write or truncate", file, error);
         fail("write", file, error);
@@ -292,7 +293,7 @@ bool make_new_folder(const fs::path& folder)
 
 FolderLock::FolderLock(const fs::path& folder) : file_(folder / ".lock")
 {
-    descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+    descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, of_lock_file);
     if (descriptor_ == -1) fail("write into", folder, errno);
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && !is_missing(errno)) {
         const int error = errno;

@@ -127,6 +127,10 @@ TEST_CASE("a file system that cannot flush or lock is used, and a flush or lock 
                                         "cannot lock " + place + why, ""});
     CHECK(read_file(file) == "old");
     CHECK(read_file(rows) == "n");
+    of_lock.error = EINVAL;
+    CHECK(lacks_of_file_system(place) ==
+          place + " has no locks (Invalid argument): see to it that no other run writes there");
+    of_lock.error = 0;
     CHECK(errors(0, EIO).front() == "cannot flush " + place + why);
 }
 
