@@ -129,14 +129,14 @@ Digest make_digest(const Results& results, Twins twins)
     Ceilings ceilings = fit_ceilings(results.rows, machine);
     std::ranges::stable_sort(ceilings.all, {}, [&](const Ceiling& ceiling) { return rank_of(ceiling, ceilings); });
     const std::string revision = version_of(machine, "revision");
+    const auto newest = std::ranges::max_element(results.rows, {}, &Measurement::started);
     Digest digest{.node = machine.node.empty() ? "unknown" : machine.node,
                   .kind = kind_of(machine, devices_of(ceilings.all)),
                   .plan = fingerprint(results.plan),
                   .revision = revision.empty() ? "unknown" : revision,
-                  .time = {},
+                  .time = newest == results.rows.end() ? "" : newest->started,
                   .run = run_of(results.folder),
                   .facts = facts_of(machine)};
-    for (const Measurement& row : results.rows) digest.time = std::max(digest.time, row.started);
     const std::vector<MessagePoint> messages = messages_in(results.rows);
     // Messages between nodes are rates of links, not of the node that wrote them down.
     std::set<std::string> between_nodes;
