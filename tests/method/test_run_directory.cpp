@@ -199,9 +199,13 @@ TEST_CASE("checksums.csv describes each file with checksums, and what is wrong i
     CHECK(damage() == "kernels.csv:1: it is of the run abcdefghij, and machine.yaml of the run " + run_of(folder.run) +
                           "\nkernels.csv:2: it does not match its checksum: the header of the file was changed");
     write_file(kernels, kernel_lines);
-    folder.replace("samples.csv", ",1,", ",1\",");
-    CHECK(damage().find(quote) == damage().rfind(quote));
-    folder.replace("samples.csv", ",1\",", ",1,");
+    for (const auto& [file, cell] : {std::pair{"samples.csv", ",1,"}, {"measurements.csv", ",fp32,"}}) {
+        const std::string damaged = std::string(cell).insert(1, "x\"");
+        folder.replace(file, cell, damaged);
+        CHECK(damage().find(quote) < damage().size());
+        CHECK(damage().find(quote) == damage().rfind(quote));
+        folder.replace(file, damaged, cell);
+    }
     folder.replace("checksums.csv", "layers.csv,", "layers.csv,,");
     CHECK(damage() == "checksums.csv:3: 5 cells, its header has 4");
     write_file(seal_of, whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1));

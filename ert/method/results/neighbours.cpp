@@ -17,6 +17,7 @@
 #include <cstring>
 #include <ctime>
 #include <functional>
+#include <ranges>
 #include <tuple>
 
 namespace roof {
@@ -48,11 +49,10 @@ try {
     CsvLines lines(csv, {});
     std::string what;
     if (!lines.next(what)) return {};
-    const auto found = std::ranges::find(lines.cells(), "started_utc");
-    const auto column = static_cast<std::size_t>(found - lines.cells().begin());
+    const auto column = std::ranges::find(lines.cells(), "started_utc") - lines.cells().begin();
     while (lines.number() < most_read && lines.next(what))
-        if (column < lines.cells().size() && utc_seconds(std::string(lines.cells()[column])))
-            return std::string(lines.cells()[column]);
+        for (const std::string_view cell : lines.cells() | std::views::drop(column) | std::views::take(1))
+            if (utc_seconds(std::string(cell))) return std::string(cell);
     return {};
 } catch (const std::exception&) {
     return {};

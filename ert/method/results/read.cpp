@@ -123,8 +123,10 @@ class Reader {
                                   other_ids_[here] = id;
                                   mark(results_.rows.back(), where_ + ": " + what);
                               }
-                              if (has_checksums_ && is_alone_) prove(results_.rows.back(), proof);
-                              if (has_checksums_ && !is_alone_) proofs_.push_back(std::move(proof));
+                              if (has_checksums_ && is_alone_)
+                                  prove(results_.rows.back(), proof);
+                              else if (has_checksums_)
+                                  proofs_.push_back(std::move(proof));
                           });
     }
 
