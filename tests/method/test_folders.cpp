@@ -179,12 +179,13 @@ TEST_CASE("of a node without a full calibration the newest of the best kind is t
     CHECK(find_calibration(home, "n4").filename() == "2");
     CHECK(find_calibration(root / "nowhere" / "none").empty());
     make_run(root / "9", both, 9);
+    make_run(home / "older", both, 2);
     CHECK(find_calibration(home, "n1").filename() == "9");
     const Machine machine = machine_with("n1"), other = machine_with("n1", "6.2", "other");
     CHECK(find_calibration(home, {}, nullptr, nullptr, &machine).filename() == "9");
     CHECK(find_calibration(home, {}, nullptr, nullptr, &other).empty());
     const Results no_rows;
-    CHECK(find_calibration(home / "7", {}, nullptr, &no_rows).filename() == "6");
+    CHECK(find_calibration(home / "7", {}, nullptr, &no_rows).filename() == "older");
     Machine mine = machine_with("n1"), theirs = machine_with("n2");
     mine.host = "h1";
     theirs.host = "h2";
@@ -272,6 +273,7 @@ TEST_CASE("the same command continues a run of this plan only if rows can be app
         if (chosen != run) fs::remove(chosen);
         return chosen == run;
     };
+    RunDirectory(root / "m" / "named by hand", plan_text, machine).close();
     CHECK_THROWS_WITH(folder_to_continue(root.path(), machine, plan_text),
                       "there is nothing to continue in " + (root / "m").string() +
                           ": no results of this machine by the same plan and version of roof");

@@ -64,8 +64,8 @@ constexpr std::array<Named<long long>, 4> whole_numbers{
 bool is_wrong(const Point& point, const Named<long long>& limit)
 {
     if (!point.has(limit.name)) return false;
-    const long long value = parse_number<long long>(point.text(limit.name)).value_or(-1);
-    return value < 0 || value > limit.value;
+    const auto value = parse_number<long long>(point.text(limit.name));
+    return value < 0 || value > limit.value;  // what is no number is less than any
 }
 
 std::string wrong_number_in(const Point& point)

@@ -154,7 +154,7 @@ class LinesOfRows {
 
   private:
     struct File {
-        std::uint32_t header = 0;
+        std::uint32_t header{};
         std::map<std::string, std::vector<std::uint32_t>, std::less<>> rows{};  ///< CRC-32 of each line
     };
 
