@@ -19,6 +19,7 @@ namespace {
 /// before the pool, or the refusal of an operator.
 constexpr const char* networks = R"(
 a,b = Split images axis=-3; c = Concat b a axis=-3; End c 3 -> a.1 slice 2 1x8x8, a.0 slice 0 2x8x8, c concat 3x8x8
+a = Relu images; b = Concat a images axis=-1; End b 6 -> Concat with axis -1 at 'at b'
 a,b = Split images [1,2] axis=1; End b 2 -> a.1 slice 1 2x8x8
 a,b = Split images axis=1 split=1,2; End b 2 -> a.1 slice 1 2x8x8
 c = Conv images w8x3x1x1; a,b,d = Split c axis=1; e = Concat d a b axis=1; End e 8 -> c convolution 8x8x8, a.2 slice 6
