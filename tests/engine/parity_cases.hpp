@@ -60,6 +60,7 @@ inline std::vector<ParityCase> parity_cases(const std::string& data)
                                 exported("bert_traced", false),
                                 exported("bert_dynamo", false),
                                 exported("convnext", false),
+                                exported("swin_traced", false),
                                 onnx("inception", 2e-5, true, 1),  // later losses: 0.13 from fp64 in PyTorch's fp32
                                 exported("fcn", true)};
     for (const model::Optimizer optimizer : {model::Optimizer::sgd, model::Optimizer::adamw}) {

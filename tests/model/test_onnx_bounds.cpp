@@ -82,7 +82,7 @@ TEST_CASE("Lists that double with each operator are refused before they fill the
     }
     add_node(model, "Reshape", {"images", "list40"}, "x");
     add_end(model, "x", 3);
-    CHECK_THAT(refusal_of(model), Contains("more than 65,536 integers"));
+    CHECK_THAT(refusal_of(model), Contains("more than 262,144 integers"));
 }
 
 TEST_CASE("Many copies of a long list are refused before they fill the memory")

@@ -221,6 +221,7 @@ class NetworkReader : public LayerReader {
     int concat(const Node& node)
     {
         if (constant(node, 0) != nullptr) return with_tokens(node);
+        if (values_.join(node)) return -1;
         std::vector<int> inputs;
         for (int index = 0; index < node.inputs(); ++index) inputs.push_back(layer(node, index));
         node.require_axis(1, inputs.empty() ? 2 : values_.view(node).axes.size(), 0);

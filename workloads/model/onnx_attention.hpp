@@ -1,5 +1,5 @@
-// Attention as exporters write it: the product of queries and keys, scaled before or behind, Softmax, and the product
-// with values.
+// Attention as exporters write it: the product of queries and keys, scaled before or behind, rows of a trained table
+// and a mask added, Softmax, and the product with values.
 #pragma once
 
 #include "workloads/model/onnx_values.hpp"
@@ -22,14 +22,21 @@ class Attentions {
         View queries, keys;  ///< [images][heads][positions][channels of a head], [images][heads][channels][positions]
         double factor = 1;
         bool are_shares = false;  ///< behind the Softmax
+        Numbers dims{};           ///< [images and windows][heads][queries][keys], or as Reshape has made them
+        long long windows = 1;
+        int rows = 0;                ///< of the table whose numbers are added; 0: none
+        std::vector<int> places{};   ///< [queries][keys]: their row
+        std::vector<bool> hidden{};  ///< [windows][queries][keys]; empty: none is
     };
     bool takes_scores(const Node& node, int index, Scores scores);
+    void add(const Tensor& constant, Scores& scores);
     void put(const Node& node, const Scores& scores);
 
     Values& values_;
     Graph& graph_;
     std::map<std::string, Scores> scores_;
     std::set<std::string> nowhere_;  ///< where scores are no numbers
+    std::set<std::string> tables_;   ///< that scores have
 };
 
 }  // namespace roof::model::onnx_file

@@ -13,7 +13,7 @@ namespace roof::model::onnx_file {
 namespace {
 
 constexpr long long farthest = 1LL << 31;  ///< an extent
-constexpr long long most_listed = 64;      ///< floats of a list from which a shape is computed
+constexpr long long most_floats = 64;      ///< floats of a list from which a shape is computed
 
 /// The bits of an IEEE half. Infinity and NaN become numbers from 65,536 on.
 float from_half(std::uint16_t bits)
@@ -64,7 +64,7 @@ std::optional<Reals> numbers_in(const onnx::TensorProto& tensor, long long count
     const int type = tensor.data_type();
     if (type == onnx::TensorProto::INT64) return listed<std::int64_t>(tensor.int64_data(), raw, count);
     if (type == onnx::TensorProto::INT32) return listed<std::int32_t>(tensor.int32_data(), raw, count);
-    if (count > most_listed) return std::nullopt;
+    if (count > most_floats) return std::nullopt;
     if (type == onnx::TensorProto::FLOAT) return listed<float>(tensor.float_data(), raw, count);
     if (type == onnx::TensorProto::DOUBLE) return listed<double>(tensor.double_data(), raw, count);
     if (!is_float(type)) return std::nullopt;

@@ -19,12 +19,16 @@ struct Tensor {
     bool is_float = true;
     bool is_zero = false;  ///< all of its numbers, also of a long list
     std::string origin{};  ///< the tensor of the file that it comes from
+    Numbers table{};       ///< of rows of a trained table: its extents; the numbers are then their places in it
 
     /// The integers of a list, no farther from 0 than 2^62; empty for floats, and where they are not known.
     Numbers values() const;
     /// Of floats, the only one.
     std::optional<float> scalar() const;
 };
+
+/// Numbers of a list that are known.
+inline constexpr std::size_t most_listed = 1 << 18;
 
 /// The product of the extents. Throws InputError for more than 2^62, and for an extent below 0 or above 2^31.
 long long count_of(const Numbers& dims);
@@ -54,7 +58,8 @@ class Tensors {
 
 /// What exporters compute from shapes, as PyTorch writes a channel shuffle as Shape, Gather, Div and Concat of integers.
 bool is_folded(const std::string& operation);
-/// What such an operator makes of constants alone; floats can only be cast, renamed or transposed. Throws Refused.
+/// What such an operator makes of constants alone; the file's floats can only be cast, renamed or transposed, rows of
+/// a table also reshaped. Throws Refused.
 Tensor folded(const Node& node, const Tensors& constants);
 
 }  // namespace roof::model::onnx_file

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <ranges>
 #include <set>
 
@@ -13,39 +14,9 @@ namespace {
 
 bool makes_view(const std::string& operation)
 {
-    static const std::set<std::string> all{"Flatten", "Gather",  "Identity",  "Reshape",  "Slice",
-                                           "Split",   "Squeeze", "Transpose", "Unsqueeze"};
+    static const std::set<std::string> all{"Flatten", "Gather", "Identity", "Pad",       "Reshape",
+                                           "Slice",   "Split",  "Squeeze",  "Transpose", "Unsqueeze"};
     return all.contains(operation);
-}
-
-/// The parts of one kind, in their order.
-Parts parts_of(const View& view, Part::Of kind)
-{
-    Parts some;
-    for (const Part& part : view.parts()) {
-        if (part.of == kind) some.push_back(part);
-    }
-    return joined(some);
-}
-
-/// Whether they are neighbours in the layer's output, in its order.
-bool are_together(const Parts& parts)
-{
-    return parts.empty() || (parts.size() == 1 && parts.front().stride == 1);
-}
-
-/// For each channel of the view, in its order, that of the layer's output.
-std::vector<int> order_of(const Parts& channels)
-{
-    std::vector<int> order{0};
-    for (const Part& part : channels) {
-        std::vector<int> next;
-        for (const int outer : order) {
-            for (long long k = 0; k < part.extent; ++k) next.push_back(outer + static_cast<int>(k * part.stride));
-        }
-        order = std::move(next);
-    }
-    return order;
 }
 
 }  // namespace
@@ -148,6 +119,11 @@ int Values::whole(View& of)
         const Shape& map = graph_.layer(of.layer).output;
         return of.count(kind) == (kind == channels ? map.channels : 1LL * map.height * map.width);
     };
+    const Parts places = parts_of(of, positions);
+    if (!of.order.empty() || (!are_together(places) && has_all(positions))) {
+        of.layer = graph_.rearrange(of.name, of.layer, graph_.layer(of.layer).output, positions_of(of));
+        renumber(of, positions);
+    }
     if (!has_all(positions)) {
         if (!are_together(parts_of(of, positions))) throw Refused{"of positions that are no neighbours"};
         of.layer = graph_.take_positions(of.name, of.layer, extent_of(of.position, 0), extent_of(of.count(positions)));
@@ -163,24 +139,75 @@ int Values::whole(View& of)
     }
     if (are_together(own)) return of.layer;
     of.layer = graph_.shuffle(of.name, of.layer, order_of(own));
-    long long stride = 1;
-    for (Parts& axis : of.axes | std::views::reverse) {
-        for (Part& part : axis | std::views::reverse) {
-            if (part.of != channels) continue;
-            part.stride = stride;
-            stride *= part.extent;
-        }
-        axis = joined(axis);
-    }
+    renumber(of, channels);
     return of.layer;
+}
+
+bool Values::join(const Node& node)
+{
+    using enum Part::Of;
+    std::vector<View> parts;
+    for (int index = 0; index < node.inputs(); ++index) {
+        if (!is_view(node, index)) return false;
+        parts.push_back(view(node, index));
+        if (parts.back().layer != parts[0].layer) return false;
+    }
+    View made = parts.at(0);
+    const Shape map = graph_.layer(made.layer).output;
+    if (made.count(positions) == 1LL * map.height * map.width) return false;
+    const std::size_t axis = axis_of(node.number("axis", 0), made.axes.size());
+    const bool is_of_channels = map.channels > 1 && made.axes[axis] == joined({{channels, map.channels, 1}});
+    const auto fits = [&](const Parts& of, std::size_t k) {
+        if (k != axis || is_of_channels) return of == made.axes[k] && of.size() < 2;
+        return of.empty() || (of.size() == 1 && of[0].of == positions);
+    };
+    std::vector<std::vector<int>> all;
+    Numbers ends;  // of each part along the axis
+    for (const View& part : parts) {
+        bool is_like = part.order == made.order && part.factor == 1 && part.axes.size() == made.axes.size() &&
+                       part.count(channels) == map.channels;
+        for (std::size_t k = 0; is_like && k < part.axes.size(); ++k) is_like = fits(part.axes[k], k);
+        if (!is_like) throw Refused{"of parts that differ"};
+        ends.push_back(part.dims()[axis]);
+        all.push_back(positions_of(part));
+    }
+    const Numbers extents = made.dims();
+    long long before = 1, inner = 1;
+    Numbers sides;  // of the map that remains
+    for (std::size_t k = 0; k < extents.size(); ++k) {
+        if (k == axis || made.axes[k].empty() || made.axes[k][0].of != positions) continue;
+        sides.push_back(extents[k]);
+        (is_of_channels || k < axis ? before : inner) *= extents[k];
+    }
+    std::vector<int> order;
+    for (long long outer = 0; outer < before; ++outer) {
+        for (std::size_t k = 0; k < all.size(); ++k) {
+            const long long count = (is_of_channels ? 1 : ends[k]) * inner;
+            order.insert(order.end(), all[k].begin() + outer * count, all[k].begin() + (outer + 1) * count);
+        }
+    }
+    made.name = node.name();
+    if (is_of_channels) {
+        const bool is_plane = sides.size() == 2;
+        const Shape merged{map.channels * node.inputs(), is_plane ? extent_of(sides[0]) : 1,
+                           extent_of(is_plane ? sides[1] : before)};
+        made.layer = graph_.rearrange(made.name, made.layer, merged, std::move(order));
+        made.axes[axis] = joined({{channels, merged.channels, 1}});
+        renumber(made, positions);
+    } else {
+        made.axes[axis] = joined({{positions, std::accumulate(ends.begin(), ends.end(), 0LL), 1}});
+        renumber(made, positions, std::move(order));
+    }
+    views_[node.output()] = std::move(made);
+    return true;
 }
 
 bool Values::is_flat(int layer) const
 {
     for (int index = static_cast<int>(flat_.size()); index <= layer; ++index) {
         const Layer& of = graph_.layer(index);
-        const bool flattens =
-            of.kind == LayerKind::flatten || of.kind == LayerKind::linear || of.kind == LayerKind::take_positions;
+        const bool flattens = of.kind == LayerKind::flatten || of.kind == LayerKind::linear ||
+                              (of.kind == LayerKind::take_positions && of.order.empty());
         const bool spreads = of.inputs.empty() || of.kind == LayerKind::convolution;
         flat_.push_back(flattens || (!spreads && flat_[static_cast<std::size_t>(of.inputs.front())]));
     }
@@ -228,10 +255,10 @@ Tensor Values::shape_of(const Node& node)
 /// Throws Refused.
 Tensor Values::fold(const Node& node)
 {
-    constexpr std::size_t most_listed = 65'536, most_folded = 1 << 22;  // 32 MiB
+    constexpr std::size_t most_folded = 1 << 22;  // 32 MiB
     Tensor made = folded(node, constants_);
     const std::size_t count = made.numbers ? made.numbers->size() : 0;
-    if (count > most_listed) throw Refused{"to a list of more than 65,536 integers"};
+    if (count > most_listed) throw Refused{"to a list of more than 262,144 integers"};
     folded_ += count + made.dims.size();
     if (folded_ > most_folded) throw Refused{"after 4 million integers that the file computes from shapes"};
     return made;
@@ -290,6 +317,12 @@ View Values::view_of(const Node& node)
         return reshaped(of, numbers(1, "", {}));
     }
     if (operation == "Transpose") return transposed(of, node.numbers("perm", {}));
+    if (operation == "Pad") {
+        const Numbers pads = numbers(1, "pads", {});
+        if (pads.empty() || std::ranges::any_of(pads, [](long long pad) { return pad != 0; }))
+            throw Refused{"with other than zeros"};
+        return of;
+    }
     if (operation == "Gather") {
         const Tensor* const places = constant(node, 1);
         const Numbers at = places != nullptr ? places->values() : Numbers{};
@@ -301,12 +334,17 @@ View Values::view_of(const Node& node)
     if (operation == "Slice") {
         const Numbers first = numbers(1, "starts", {}), end = numbers(2, "ends", {});
         Numbers axes = numbers(3, "axes", {});
-        const Numbers steps = numbers(4, "steps", {});
+        Numbers steps = numbers(4, "steps", {});
+        steps.resize(std::max(steps.size(), first.size()), 1);
         for (std::size_t k = axes.size(); k < first.size(); ++k) axes.push_back(static_cast<long long>(k));
-        if (first.empty() || end.size() != first.size() || axes.size() != first.size() ||
-            std::ranges::any_of(steps, [](long long step) { return step != 1; }))
-            throw Refused{"with a step"};
-        for (std::size_t k = 0; k < axes.size(); ++k) of = sliced(of, axes[k], first[k], end[k]);
+        if (first.empty() || end.size() != first.size() || axes.size() != first.size())
+            throw Refused{"of places that are not given"};
+        for (const long long axis : axes) {
+            const Parts& parts = of.axes[axis_of(axis, of.axes.size())];
+            if (parts.size() > 1 && parts[0].of == Part::Of::positions)
+                renumber(of, Part::Of::positions, positions_of(of));
+        }
+        for (std::size_t k = 0; k < axes.size(); ++k) of = sliced(of, axes[k], first[k], end[k], steps[k]);
         return of;
     }
     const Numbers axes = numbers(1, "axes", {});  // of Identity none

@@ -35,6 +35,9 @@ class Values {
     int layer(const Node& node, int index = 0);
     /// The layer that gives what the view has, in any order of its axes. Throws Refused.
     int whole(View& view);
+    /// Joins parts of one layer's positions along an axis: a view of them in another order, or along the channels a
+    /// layer of fewer positions. False for inputs that are no such parts. Throws Refused.
+    bool join(const Node& node);
     /// A layer's output that is read. Throws Refused.
     View& view(const Node& node, int index = 0);
     bool is_view(const Node& node, int index) const { return node.has(index) && views_.contains(node.input(index)); }

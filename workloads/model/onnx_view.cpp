@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ranges>
 #include <set>
 
 namespace roof::model::onnx_file {
@@ -102,9 +103,8 @@ long long View::count(Part::Of of) const
     return count;
 }
 
-View reshaped(View view, const Numbers& to)
+Numbers reshaped(const Numbers& from, const Numbers& to)
 {
-    const Numbers from = view.dims();
     Numbers dims = to;
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {
         if (dims[axis] == 0 && axis < from.size()) dims[axis] = from[axis];
@@ -115,6 +115,12 @@ View reshaped(View view, const Numbers& to)
     if (rest != dims.end()) *rest = elements / product(dims);
     if (std::ranges::count(to, -1) > 1 || product(dims) != elements)
         throw Refused{"to " + text(to) + ", which is not the batch and its values"};
+    return dims;
+}
+
+View reshaped(View view, const Numbers& to)
+{
+    const Numbers dims = reshaped(view.dims(), to);
     Parts left = view.parts();
     view.axes.clear();
     for (const long long extent : dims) {
@@ -164,22 +170,77 @@ View unsqueezed(View view, Numbers axes)
     return view;
 }
 
-View sliced(View view, long long axis, long long first, long long end)
+View sliced(View view, long long axis, long long first, long long end, long long step)
 {
     const std::size_t at = axis_of(axis, view.axes.size());
     Parts& parts = view.axes[at];
     const long long extent = extent_of(parts);
     first = bound_of(first, extent);
     end = bound_of(end, extent);
-    if (first == 0 && end == extent) return view;
+    if (first == 0 && end == extent && step == 1) return view;
     if (end <= first || parts.front().of == Part::Of::images) throw Refused{"of other than channels and positions"};
     Part& outer = parts.front();
     const long long inner = extent / outer.extent;
-    if (first % inner != 0 || end % inner != 0) throw Refused{"of a part of an axis"};
+    if (first % inner != 0 || end % inner != 0 || step < 1 ||
+        (step > 1 && (inner > 1 || outer.of != Part::Of::positions)))
+        throw Refused{"of a part of an axis"};
     (outer.of == Part::Of::channels ? view.channel : view.position) += first / inner * outer.stride;
-    outer.extent = (end - first) / inner;
+    outer.extent = ((end - first) / inner + step - 1) / step;
+    outer.stride *= step;
     parts = joined(parts);
     return view;
+}
+
+Parts parts_of(const View& view, Part::Of kind)
+{
+    Parts some;
+    for (const Part& part : view.parts()) {
+        if (part.of == kind) some.push_back(part);
+    }
+    return joined(some);
+}
+
+bool are_together(const Parts& parts)
+{
+    return parts.empty() || (parts.size() == 1 && parts.front().stride == 1);
+}
+
+std::vector<int> order_of(const Parts& parts, int first)
+{
+    std::vector<int> order{first};
+    for (const Part& part : parts) {
+        std::vector<int> next;
+        for (const int outer : order) {
+            for (long long k = 0; k < part.extent; ++k) next.push_back(outer + static_cast<int>(k * part.stride));
+        }
+        order = std::move(next);
+    }
+    return order;
+}
+
+std::vector<int> positions_of(const View& view)
+{
+    if (view.count(Part::Of::positions) > 1 << 22) throw Refused{"of more than 4 million positions in another order"};
+    std::vector<int> all = order_of(parts_of(view, Part::Of::positions), static_cast<int>(view.position));
+    for (int& position : all)
+        position = view.order.empty() ? position : view.order.at(static_cast<std::size_t>(position));
+    return all;
+}
+
+void renumber(View& view, Part::Of kind, std::vector<int> order)
+{
+    long long stride = 1;
+    for (Parts& axis : view.axes | std::views::reverse) {
+        for (Part& part : axis | std::views::reverse) {
+            if (part.of != kind) continue;
+            part.stride = stride;
+            stride *= part.extent;
+        }
+        axis = joined(axis);
+    }
+    if (kind != Part::Of::positions) return;
+    view.order = std::move(order);
+    view.position = 0;
 }
 
 }  // namespace roof::model::onnx_file

@@ -21,6 +21,7 @@ struct View {
     std::vector<Parts> axes{};
     long long channel = 0, position = 0;  ///< the first that it has
     double factor = 1;                    ///< by which its values are multiplied
+    std::vector<int> order{};             ///< of the positions that parts count, those of the layer; none: the same
     std::string name{};                   ///< of the operator that made it
 
     /// The whole output of a layer as [images][channels][height][width]; `axes`: 2 for [images][channels].
@@ -35,20 +36,32 @@ struct View {
 /// Neighbours that follow one another as one, and none of one place.
 Parts joined(const Parts& parts);
 
+/// The parts of one kind, in their order.
+Parts parts_of(const View& view, Part::Of kind);
+/// Whether they are neighbours in the layer's output, in its order.
+bool are_together(const Parts& parts);
+/// For each channel or position of the parts, from `first` on and in their order, that of the layer's output.
+std::vector<int> order_of(const Parts& parts, int first = 0);
+/// Of the layer, in the order of the view's.
+std::vector<int> positions_of(const View& view);
+/// Counts its channels or positions from 0 in its order; `order`: of the positions, as View has it.
+void renumber(View& view, Part::Of kind, std::vector<int> order = {});
+
 /// The axis from the front; a negative one counts from the end. Throws Refused if there is none.
 std::size_t axis_of(long long axis, std::size_t axes);
 
 // The view that an operator makes of another. Axes count the images; negative ones count from the end. They throw
 // Refused.
 
-/// One of `to` may be -1; 0 keeps an axis.
+/// The extents that Reshape makes of others: one of `to` may be -1; 0 keeps an axis.
+Numbers reshaped(const Numbers& from, const Numbers& to);
 View reshaped(View view, const Numbers& to);
 View transposed(View view, const Numbers& perm);
 /// Without axes of 1; all of them where none is given.
 View squeezed(View view, const Numbers& axes);
 /// With axes of 1; `axes` as those of the result.
 View unsqueezed(View view, Numbers axes);
-/// The places [first, end) of an axis.
-View sliced(View view, long long axis, long long first, long long end);
+/// The places first, first + step, ... before `end` of an axis.
+View sliced(View view, long long axis, long long first, long long end, long long step = 1);
 
 }  // namespace roof::model::onnx_file

@@ -97,7 +97,7 @@ def labels_of(torch, output, of_tokens):
 
 
 def in_order(torch, network, batch):
-    """(name, parameter) in the order in which the forward pass reads them."""
+    """(name, parameter) in the order in which the forward pass reads them; Swin's tables where attention adds them, behind its weights."""
     names = {id(parameter): name for name, parameter in network.named_parameters()}
     found = {}
 
@@ -112,7 +112,12 @@ def in_order(torch, network, batch):
 
     with torch.no_grad(), Watch():
         network(batch)
-    return [(names[key], parameter) for key, parameter in found.items()]
+    order = [(names[key], parameter) for key, parameter in found.items()]
+    for table in [read for read in order if read[0].endswith("relative_position_bias_table")]:
+        order.remove(table)
+        behind = table[0].replace("relative_position_bias_table", "qkv.bias")
+        order.insert([name for name, _ in order].index(behind) + 1, table)
+    return order
 
 
 def fill(torch, network, parameters, last):
