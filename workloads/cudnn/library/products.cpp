@@ -56,7 +56,7 @@ std::shared_ptr<const gpu::CublasLt> opened_library()
 /// The product on memory of its own, to which each algorithm adds a way. What a step reads long after it was written,
 /// weights and the sources of their gradients, comes from memory: each product of a way has its own, up to twice the
 /// L2.
-void add_product(Trial& trial, const Product& of, bool fused, int algorithms)
+void add_product(Trial& trial, const Product& of, bool fused, const gpu::Product& product, int algorithms)
 {
     constexpr std::size_t most = 16;
     int device = 0;
@@ -64,6 +64,8 @@ void add_product(Trial& trial, const Product& of, bool fused, int algorithms)
     gpu::check(cudaGetDevice(&device));
     gpu::check(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device));
     const Precision stored = of.precision == Precision::tf32 ? Precision::fp32 : of.precision;
+    std::size_t workspace = 0;
+    for (int plan = 0; plan < algorithms; ++plan) workspace = std::max(workspace, product.workspace(plan));
     const auto matrix = [&](int rows, int columns, Pass writes) {
         const Precision precision = of.pass == writes ? of.result_precision : stored;
         return trial.value({.batch = rows, .channels = columns, .precision = precision}, pattern(-1));
@@ -76,7 +78,7 @@ void add_product(Trial& trial, const Product& of, bool fused, int algorithms)
                  .before_gelu = fused && of.gelu
                                     ? matrix(of.batch, of.pass == Pass::forward ? of.outputs : of.inputs, of.pass)
                                     : Tensor{},
-                 .workspace = trial.program().resident_bytes(gpu::Product::max_workspace)};
+                 .workspace = workspace > 0 ? trial.program().resident_bytes(workspace) : Tensor{}};
     const bool is_of_weights = of.pass == Pass::backward_weights;
     std::vector<Tensor> far{is_of_weights ? one.source : one.weights};
     while (far.size() < most && far.size() * far.front().bytes() < 2 * static_cast<std::size_t>(l2))
@@ -126,7 +128,7 @@ Products::Chosen Products::find(const Product& product)
             const int algorithms = times_ ? best.product->algorithms() : std::min(1, best.product->algorithms());
             const auto prepare = [&]() -> engine::CandidateSeconds {
                 const auto trial = std::make_shared<Trial>(stream_);
-                add_product(*trial, product, fused, algorithms);
+                add_product(*trial, product, fused, *best.product, algorithms);
                 trial->place("trying a product", [&](const ir::Operation& operation, const Memory& memory) {
                     const auto& one = std::get<Multiply>(operation);
                     return running({best.product, one.plan, fused}, one, memory);
@@ -135,7 +137,12 @@ Products::Chosen Products::find(const Product& product)
             };
             // The library's algorithms have no names by which another process would find them.
             const std::vector<std::string> names(static_cast<std::size_t>(algorithms));
-            best.algorithm = static_cast<int>(engine::Choices().fastest({}, names, prepare));
+            try {
+                best.algorithm = static_cast<int>(engine::Choices().fastest({}, names, prepare));
+            } catch (const OutOfMemory&) {  // no room to try them: the one that takes least
+                for (int plan = 1; plan < algorithms; ++plan)
+                    if (best.product->workspace(plan) < best.product->workspace(best.algorithm)) best.algorithm = plan;
+            }
             return best;
         } catch (const Unsupported&) {
             continue;  // no algorithm with that epilogue, or none that runs
