@@ -1,5 +1,6 @@
 #include "tests/emulated_gpu/device/address_space.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 
@@ -13,6 +14,7 @@ void* AddressSpace::allocate(std::size_t bytes, int device)
     const auto begin = (reinterpret_cast<std::uintptr_t>(memory.get()) + alignment - 1) / alignment * alignment;
     std::memset(reinterpret_cast<void*>(begin), junk, bytes);
     allocations_[begin] = {std::move(memory), {begin, begin + bytes, device}};
+    most_[device] = std::max(most_[device], allocated(device));
     return reinterpret_cast<void*>(begin);
 }
 

@@ -19,6 +19,8 @@ class AddressSpace {
     bool free(void* memory);
     /// The bytes of a live allocation of the device.
     std::size_t allocated(int device) const;
+    /// The most that they have been.
+    std::size_t most_allocated(int device) const { return most_.contains(device) ? most_.at(device) : 0; }
 
     struct Range {
         std::uintptr_t begin = 1;
@@ -38,6 +40,7 @@ class AddressSpace {
         Range range;
     };
     std::map<std::uintptr_t, Allocation> allocations_;  ///< by begin
+    std::map<int, std::size_t> most_;                   ///< bytes, by device
 };
 
 }  // namespace roof::emulated

@@ -41,7 +41,7 @@ Machine::Machine()
     const char* mebibytes = std::getenv("ROOF_EMULATED_MIB");
     for (int number = 0; number < number_in("ROOF_EMULATED_GPUS", 1); ++number) {
         if (mebibytes != nullptr) {
-            card.memory_bytes = static_cast<std::size_t>(std::atoi(mebibytes)) << 20;
+            card.memory_bytes = static_cast<std::size_t>(std::atof(mebibytes) * (1 << 20));
             const char* const next = std::strchr(mebibytes, ',');
             if (next != nullptr) mebibytes = next + 1;
         }

@@ -2,7 +2,10 @@
 #include "tests/emulated_gpu/runtime/contexts.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 using namespace roof::emulated;
 
@@ -100,6 +103,8 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes)
     if (machine().memory().allocated(device) + bytes > machine().device(device).card.memory_bytes)
         return returned(cudaErrorMemoryAllocation);
     *memory = machine().memory().allocate(bytes, device);
+    if (const char* const file = std::getenv("ROOF_EMULATED_PEAK"); file != nullptr)
+        std::ofstream(file + std::to_string(device)) << machine().memory().most_allocated(device);
     return cudaSuccess;
 }
 
