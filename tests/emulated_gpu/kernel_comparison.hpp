@@ -82,7 +82,7 @@ inline Results results_of(const Attention& op)
 }
 inline Results results_of(const AttentionGradient& op)
 {
-    return {{op.to_source, op.products}, {}, {}};
+    return {{op.to_source, op.products, op.to_rows}, {}, {}};
 }
 inline Results results_of(const LayerNorm& op)
 {

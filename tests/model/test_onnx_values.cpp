@@ -34,7 +34,7 @@ x = Slice images [-1] [9223372036854775807] [1]; End x 1 -> x slice 2 1x8x8
 x = Slice images [1,0] [3,4] [1,2]; y = Relu x; f = Flatten y; logits = MatMul f w64x10 -> x take_positions 0 3x1x32,
   x slice 1 2x1x32, y relu 2x1x32, f flatten 64x1x1, logits linear 10x1x1
 x = Slice images starts=1 ends=2 axes=1; End x 1 -> x slice 1 1x8x8
-x = Slice images [0] [2] [1] [2]; End x 1 -> Slice with a step at 'at x'
+x = Slice images [0] [2] [1] [2]; End x 1 -> Slice of a part of an axis at 'at x'
 x = Slice images [0] [4] [3]; y = Relu x; End y 3 -> Relu of positions that are no neighbours at 'at y'
 m = Reshape images [0,3,1,64]; x = Slice m [16] [48] [3]; r = Relu x; y = Slice x [8] [24] [3]; f = Flatten r; g =
   Flatten y; p = MatMul f w96x4; q = MatMul g w48x4; logits = Add p q -> x take_positions 16 3x1x32, r relu 3x1x32, f
@@ -217,10 +217,10 @@ TEST_CASE("The input is the one that has no weights: images, or tokens in intege
     CHECK_THROWS_WITH(input_of(model.graph()), "the network has 0 inputs; one, the images, is read");
 }
 
-TEST_CASE("Lists of up to 65,536 integers are computed from shapes, and 4,194,304 integers in all")
+TEST_CASE("Lists of up to 262,144 integers are computed from shapes, and 4,194,304 integers in all")
 {
     onnx::ModelProto model = small_network();
-    add_numbers(model, "half", std::vector<long long>(32768, 1));
+    add_numbers(model, "half", std::vector<long long>(131072, 1));
     add_numbers(model, "most", std::vector<long long>(65535, 1));  // with its one extent 2^16
     add_numbers(model, "one", {1});
     add_weights(model, "unknown", {});
