@@ -66,4 +66,7 @@ TEST_CASE("a session that cannot write its checksums says so")
     std::filesystem::create_directory(folder / "run" / "checksums.csv");
     CHECK_THROWS_WITH(run.close(), Contains("checksums.csv"));
     CHECK_NOTHROW(run.close());  // once
+    RunDirectory lost(folder / "lost", plan_text, fake_machine());
+    std::filesystem::remove(folder / "lost" / ".lock");
+    CHECK_THROWS_WITH(lost.close(), Contains("was removed or replaced"));
 }
