@@ -49,7 +49,8 @@ CAMPAIGNS = {
          "analysis/fleet": (["digest", "health", "make_digest"], ["test_analysis", "test_tools"]),
          "analysis/table": (["table"], ["test_analysis"]),
          "workloads/model": (["config", "onnx_fold", "onnx_node", "onnx_tensors", "onnx_values"], ["test_model"])},
-        {"test_method": ["damage", "results", "folders", "headers_and_runs", "folder_without_rows", "locks", "look_file", "looks", "sustain"],
+        {"test_method": ["damage", "folders", "folder_without_rows", "headers_and_runs", "locks", "look_file", "looks", "neighbours", "read", "results",
+                         "run_directory", "sustain"],
          "test_analysis": ["digest", "table", "sinks"], "test_tools": ["health"]},
         ["fake_roof", "inject", "record_writes", "accidents"], [OF_FILES], 0.95),
     "gpu": Campaign(
