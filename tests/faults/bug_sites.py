@@ -63,7 +63,7 @@ def with_other_arguments(chance, line):
                 other = ", ".join([*arguments[:place], *pair[::-1], *arguments[place + 2:]])
                 changed = f"(roof::planted(NUMBER) ? {call.group(1)}({other}) : {call.group(0)})"
                 ways.append(line[:call.start()] + changed + line[call.end():])
-    for number in re.finditer(r"(?<![\w.'<\[{])(\d{1,4})(?![\w.'>\]])", line):
+    for number in re.finditer(r"(?<![\w.'<\[{])(0|[1-9]\d{0,3})(?![\w.'>\]])", line):  # not octal
         value = int(number.group(1))
         ways.append(line[:number.start()] + f"(roof::planted(NUMBER) ? {value + 1} : {value})" + line[number.end():])
     return chance.choice(ways) if ways else None
