@@ -193,6 +193,10 @@ TEST_CASE("of a node without a full calibration the newest of the best kind is t
     make_run(root / "hosts" / "2", both, 2, mine);
     make_run(root / "hosts" / "3", steps, 3, mine);
     CHECK(find_calibration(root / "hosts" / "3", "n2").filename() == "1");
+    Machine namesake = mine;  // another machine whose node has the same name
+    namesake.host = "h3";
+    make_run(root / "hosts" / "4", both, 4, namesake);
+    CHECK(find_calibration(root / "hosts" / "3", "n1").filename() == "2");
     PassedOver known;  // nothing is opened again
     known.seen.emplace_back(root / "none");
     CHECK(find_calibration(home, "n1", &known).empty());
