@@ -90,6 +90,11 @@ TEST_CASE("a node that is slower than its fleet exits 1 and says what failed, al
     const Said metrics = health(bench, {"--reference", bench.path("fleet"), "--prometheus"});
     CHECK_THAT(metrics.out, Contains("# TYPE roof_health gauge\nroof_health{node=\"n1\",state=\"slow\"} 1\n") &&
                                 Contains("roof_health_ratio{node=\"n1\",ceiling=\"") && Contains("\"} 0.7692\n"));
+    for (const std::string name :
+         {"roof_health", "roof_health_seconds", "roof_health_ratio"}) {  // Prometheus' text format
+        CHECK_THAT(metrics.out, Contains("# HELP " + name + " "));
+        CHECK_THAT(metrics.out, Contains("\n# TYPE " + name + " gauge\n" + name + "{"));
+    }
     const auto document = nlohmann::json::parse(health(bench, {"--reference", bench.path("fleet"), "--json"}).out);
     CHECK(document["finding"] == "slow");
     CHECK(document["status"] == 1);
