@@ -176,6 +176,28 @@ TEST_CASE("no file stays open, and a limit on open files is told")
     }));
 }
 
+TEST_CASE("a folder that may not be read is written to, and what may not be read is told")
+{
+    const fakes::TemporaryFolder folder;
+    const fs::path closed = folder / "closed", file = closed / "file";
+    make_folder(closed);
+    ::chmod(folder.path().c_str(), 0755);
+    ::chmod(closed.c_str(), 0333);
+    CHECK(is_true_in_child([&] {
+        if (::geteuid() == 0 && ::setuid(65534) != 0) return true;
+        write_file(file, "x");
+        FolderLock{closed};
+        ::chmod(file.c_str(), 0);
+        const std::string why = "cannot read " + closed.string() + ": Permission denied";
+        const std::string of_file = "cannot read " + file.string() + ": Permission denied";
+        return lacks_of_file_system(closed) ==
+                   closed.string() + " may not be listed: a power cut may lose its new files" &&
+               why_not_read(closed) == why && why_not_read(file) == of_file &&
+               error_of([&] { read_file(file); }) == of_file && !open_if_there(file);
+    }));
+    ::chmod(closed.c_str(), 0700);
+}
+
 namespace {
 
 int full_pipe = -1;
