@@ -23,6 +23,21 @@ std::size_t place(long long index, std::size_t size)
     return static_cast<std::size_t>(found);
 }
 
+/// Throws Refused for floats, and where they are not known.
+Numbers integers(const Tensor& list)
+{
+    if (!list.numbers || list.is_float) throw Refused{"of constants that are no lists of integers"};
+    return list.values();
+}
+
+/// How many numbers these extents have. Throws Refused for too many to be known.
+std::size_t listed(const Numbers& dims)
+{
+    const auto count = static_cast<std::size_t>(count_of(dims));
+    if (count > most_listed) throw Refused{"to a list of more than 262,144 integers"};
+    return count;
+}
+
 /// Of a list in the order of its axes: how far apart the numbers of neighbours along each are.
 Numbers strides_of(const Numbers& dims)
 {
@@ -81,6 +96,8 @@ Tensor expanded(const Tensor& tensor, const Numbers& to)
 double computed(const std::string& operation, double x, double y, bool is_float)
 {
     if (operation == "Equal") return x == y ? 1 : 0;
+    if (operation == "Not") return x == 0 ? 1 : 0;
+    if (operation == "Sqrt") return std::sqrt(x);
     if (std::max(std::abs(x), std::abs(y)) > 1LL << 31) throw Refused{"of a size that the file leaves open"};
     if (operation == "Add") return x + y;
     if (operation == "Sub") return x - y;
@@ -91,57 +108,49 @@ double computed(const std::string& operation, double x, double y, bool is_float)
     return is_float ? x / y : std::trunc(x / y);
 }
 
-/// Value by value.
-Tensor computed(const Node& node, const Tensor& left, const Tensor& right)
+/// Value by value, of inputs beside each other.
+Tensor computed(const Node& node, const Tensors& constants)
 {
-    const Numbers dims = shape_of_both(left.dims, right.dims);
-    Tensor made = expanded(left, dims);
-    const Tensor other = expanded(right, dims);
-    made.origin.clear();
-    made.is_zero = false;
-    made.is_float = left.is_float && node.operation() != "Equal";
-    if (!made.numbers || !other.numbers) throw Refused{"of lists of " + text(dims)};
-    for (std::size_t k = 0; k < made.numbers->size(); ++k)
-        (*made.numbers)[k] = computed(node.operation(), (*made.numbers)[k], (*other.numbers)[k], left.is_float);
-    return made;
-}
-
-Tensor chosen(const Tensor& is_first, const Tensor& first, const Tensor& second)
-{
-    const Numbers dims = shape_of_both(is_first.dims, shape_of_both(first.dims, second.dims));
-    const Tensor by = expanded(is_first, dims), other = expanded(second, dims);
-    Tensor made = expanded(first, dims);
-    made.origin.clear();
-    made.is_zero = false;
-    if (!by.numbers || !made.numbers || !other.numbers) throw Refused{"of lists of " + text(dims)};
-    for (std::size_t k = 0; k < made.numbers->size(); ++k)
-        if ((*by.numbers)[k] == 0) (*made.numbers)[k] = (*other.numbers)[k];
-    return made;
+    const std::string& operation = node.operation();
+    Numbers dims;
+    for (int index = 0; index < node.inputs(); ++index) dims = shape_of_both(dims, input(node, constants, index).dims);
+    const std::size_t count = listed(dims);
+    const auto at = [&](int index) { return *expanded(input(node, constants, index), dims).numbers; };
+    const bool is_real = input(node, constants, 0).is_float;
+    Reals made = at(operation == "Where" ? 1 : 0);
+    if (operation == "Where") {
+        const Reals is_first = at(0), second = at(2);
+        for (std::size_t k = 0; k < count; ++k) made[k] = is_first[k] != 0 ? made[k] : second[k];
+        return {.dims = dims, .numbers = made, .is_float = input(node, constants, 1).is_float};
+    }
+    const bool is_of_one = operation == "Sqrt" || operation == "Not";
+    const Reals second = is_of_one ? made : at(1);
+    for (std::size_t k = 0; k < count; ++k) made[k] = computed(operation, made[k], second[k], is_real);
+    return {.dims = dims, .numbers = made, .is_float = is_real && operation != "Equal"};
 }
 
 Tensor concatenated(const Node& node, const Tensors& constants)
 {
-    Tensor made = input(node, constants, 0);
-    made.origin.clear();
-    made.is_zero = false;
-    const std::size_t axis = axis_of(node.number("axis", 0), made.dims.size());
-    long long outer = 1, extent = 0;
-    for (std::size_t k = 0; k < axis; ++k) outer *= made.dims[k];
-    made.numbers = Reals{};
-    for (long long k = 0; k < outer; ++k) {
+    const Tensor& first = input(node, constants, 0);
+    const std::size_t axis = axis_of(node.number("axis", 0), first.dims.size());
+    Tensor made{.dims = first.dims, .numbers = Reals{}, .is_float = first.is_float};
+    made.dims[axis] = 0;
+    for (int index = 0; index < node.inputs(); ++index) {
+        const Numbers& dims = input(node, constants, index).dims;
+        Numbers like = dims;
+        if (like.size() == first.dims.size()) like.at(axis) = first.dims[axis];
+        if (like != first.dims) throw Refused{"of " + text(dims) + " and " + text(first.dims)};
+        made.dims[axis] += dims[axis];
+    }
+    const std::size_t count = listed(made.dims);
+    for (long long outer = 0; made.numbers->size() < count; ++outer) {
         for (int index = 0; index < node.inputs(); ++index) {
             const Tensor& part = input(node, constants, index);
-            Numbers dims = part.dims;
-            if (dims.size() != made.dims.size()) throw Refused{"of " + text(dims) + " and " + text(made.dims)};
-            if (k == 0) extent += dims[axis];
-            dims[axis] = made.dims[axis];
-            if (dims != made.dims) throw Refused{"of " + text(part.dims) + " and " + text(made.dims)};
-            const long long each = std::ssize(*part.numbers) / outer;
-            made.numbers->insert(made.numbers->end(), part.numbers->begin() + k * each,
-                                 part.numbers->begin() + (k + 1) * each);
+            const long long each = part.dims[axis] * strides_of(part.dims)[axis];
+            const auto from = part.numbers->begin() + outer * each;
+            made.numbers->insert(made.numbers->end(), from, from + each);
         }
     }
-    made.dims[axis] = extent;
     return made;
 }
 
@@ -155,7 +164,7 @@ Tensor sliced(const Node& node, const Tensors& constants)
     const Numbers starts = numbers(1, "starts"), ends = numbers(2, "ends");
     Numbers axes = numbers(3, "axes"), steps = numbers(4, "steps");
     for (auto axis = std::ssize(axes); axis < std::ssize(starts); ++axis) axes.push_back(axis);
-    steps.resize(std::max(steps.size(), starts.size()), 1);
+    steps.resize(starts.size(), 1);
     if (ends.size() != starts.size() || axes.size() != starts.size()) throw Refused{"of places that are not given"};
     Numbers dims = from.dims, strides = strides_of(dims);
     long long first = 0;
@@ -163,10 +172,10 @@ Tensor sliced(const Node& node, const Tensors& constants)
         const std::size_t axis = axis_of(axes[k], dims.size());
         const long long step = steps[k];
         if (step == 0 || std::abs(step) > 1LL << 31) throw Refused{"with step " + std::to_string(step)};
-        const long long begin = bound_of(starts[k], dims[axis], step < 0),
-                        end = bound_of(ends[k], dims[axis], step < 0);
-        const long long taken = (end - begin + step - (step > 0 ? 1 : -1)) / step;
-        dims[axis] = std::max(0LL, taken);
+        const long long sign = step / std::abs(step);
+        const long long begin = bound_of(starts[k], dims[axis], sign == -1);
+        const long long end = bound_of(ends[k], dims[axis], sign == -1);
+        dims[axis] = std::max(0LL, (end - begin + step - sign) / step);
         first += begin * strides[axis];
         strides[axis] *= step;
     }
@@ -177,70 +186,60 @@ Tensor sliced(const Node& node, const Tensors& constants)
 Tensor repeated(const Node& node, const Numbers& shape)
 {
     const onnx::AttributeProto* const value = node.attribute("value");
-    Tensor made{.dims = {}, .numbers = Reals{0}, .is_float = value == nullptr || is_float(value->t().data_type())};
-    if (value != nullptr) {
-        Tensors one;
-        one.put("", value->t());
-        const auto& given = one.find("")->numbers;
-        if (given && given->size() == 1) made.numbers = given;
-    }
-    return expanded(made, shape);
+    Tensors one;
+    if (value != nullptr) one.put("", value->t());
+    const Tensor given = value != nullptr ? *one.find("") : Tensor{.numbers = Reals{0}};
+    if (!given.numbers || given.numbers->size() != 1) throw Refused{"of a value that is not read"};
+    return expanded({.numbers = given.numbers, .is_float = given.is_float}, shape);
 }
 
 Tensor gathered(const Node& node, const Tensor& list, const Tensor& places)
 {
-    const Numbers at = places.values();
-    Tensor made = list;
-    made.origin.clear();
-    made.is_zero = false;
-    made.numbers = Reals{};
+    const Numbers at = integers(places);
+    Tensor made{.dims = places.dims, .numbers = Reals{}, .is_float = list.is_float};
     if (node.operation() == "GatherElements") {
         const bool is_row = !list.dims.empty() && list.dims.back() == static_cast<long long>(list.numbers->size());
         if (!is_row) throw Refused{"of more than one axis"};
         node.require_axis(std::ssize(list.dims) - 1, list.dims.size(), 0);
-        made.dims = places.dims;
         for (const long long one : at) made.numbers->push_back((*list.numbers)[place(one, list.numbers->size())]);
         return made;
     }
     const std::size_t axis = axis_of(node.number("axis", 0), list.dims.size());
     const auto extent = static_cast<std::size_t>(list.dims[axis]);
     const auto inner = static_cast<std::size_t>(strides_of(list.dims)[axis]);
-    const std::size_t outer = extent * inner == 0 ? 0 : list.numbers->size() / (extent * inner);
-    if (outer * inner * at.size() > most_listed) throw Refused{"of too many places"};
-    for (std::size_t k = 0; k < outer; ++k)
-        for (const long long one : at)
-            for (std::size_t i = 0; i < inner; ++i)
-                made.numbers->push_back((*list.numbers)[(k * extent + place(one, extent)) * inner + i]);
-    made.dims.erase(made.dims.begin() + static_cast<long long>(axis));
-    made.dims.insert(made.dims.begin() + static_cast<long long>(axis), places.dims.begin(), places.dims.end());
+    const auto behind = list.dims.begin() + static_cast<long long>(axis);
+    made.dims.insert(made.dims.begin(), list.dims.begin(), behind);
+    made.dims.insert(made.dims.end(), behind + 1, list.dims.end());
+    const std::size_t count = listed(made.dims);
+    for (std::size_t k = 0; k < count; ++k) {
+        const std::size_t outer = k / inner / at.size(), from = place(at[k / inner % at.size()], extent);
+        made.numbers->push_back((*list.numbers)[(outer * extent + from) * inner + k % inner]);
+    }
     return made;
 }
 
 /// Of trained vectors those at these places: the first ones, or the first for all of them; else rows of a table.
 Tensor rows_of(const Tensor& table, const Tensor& places)
 {
-    const Numbers at = places.values();
+    Numbers at = places.values();
     if (places.dims.empty() || at.empty() || table.dims.size() != 2)
         throw Refused{"of trained vectors, at places that are not constant"};
-    const auto count = static_cast<std::size_t>(places.dims.back());  // of each image
-    bool are_first = true, are_same = true;
+    const long long of_image = places.dims.back(), width = table.dims[1];
+    bool are_first = true;
     for (std::size_t k = 0; k < at.size(); ++k) {
-        are_first = are_first && at[k] == static_cast<long long>(k % count);
-        are_same = are_same && at[k] == 0;
+        at[k] = static_cast<long long>(place(at[k], static_cast<std::size_t>(table.dims[0])));
+        are_first = are_first && at[k] == static_cast<long long>(k) % of_image;
     }
-    Tensor made = table;
-    made.numbers.reset();
-    made.dims = {are_same ? 1 : places.dims.back(), table.dims[1]};
+    const bool are_same = std::ranges::count(at, 0) == std::ssize(at);
+    Tensor made{.dims = {are_same ? 1 : of_image, width}, .is_float = table.is_float, .origin = table.origin};
     if (are_first || are_same) return made;
     made.table = table.dims;
     made.dims = places.dims;
-    made.dims.push_back(table.dims[1]);
-    if (static_cast<std::size_t>(count_of(made.dims)) > most_listed) throw Refused{"of too many trained vectors"};
-    made.numbers = Reals{};
-    for (const long long row : at)
-        for (long long k = 0; k < table.dims[1]; ++k)
-            made.numbers->push_back(static_cast<double>(
-                static_cast<long long>(place(row, static_cast<std::size_t>(table.dims[0]))) * table.dims[1] + k));
+    made.dims.push_back(width);
+    made.numbers = Reals(listed(made.dims));
+    for (long long k = 0; k < std::ssize(*made.numbers); ++k)
+        (*made.numbers)[static_cast<std::size_t>(k)] =
+            static_cast<double>(at[static_cast<std::size_t>(k / width)] * width + k % width);
     return made;
 }
 
@@ -258,12 +257,13 @@ Tensor transposed(const Node& node, const Tensor& tensor)
 }
 
 /// With other numbers where the indices say, in the order of the first axes.
-Tensor scattered(Tensor made, const Tensor& indices, const Tensor& updates)
+Tensor scattered(const Tensor& list, const Tensor& indices, const Tensor& updates)
 {
-    const Numbers at = indices.values(), strides = strides_of(made.dims);
+    Tensor made{.dims = list.dims, .numbers = list.numbers, .is_float = list.is_float};
+    const Numbers at = integers(indices), strides = strides_of(made.dims);
     const auto depth = static_cast<std::size_t>(indices.dims.empty() ? 0 : indices.dims.back());
     if (depth == 0 || depth > made.dims.size()) throw Refused{"of places in " + text(indices.dims)};
-    const auto each = static_cast<std::size_t>(strides[depth - 1]);
+    const auto each = static_cast<std::size_t>(strides.at(depth - 1));
     if (at.size() / depth * each != updates.numbers->size()) throw Refused{"of " + text(updates.dims)};
     for (std::size_t k = 0; k < at.size() / depth; ++k) {
         std::size_t to = 0;
@@ -272,16 +272,14 @@ Tensor scattered(Tensor made, const Tensor& indices, const Tensor& updates)
                   static_cast<std::size_t>(strides[axis]);
         for (std::size_t i = 0; i < each; ++i) made.numbers->at(to + i) = (*updates.numbers)[k * each + i];
     }
-    made.origin.clear();
-    made.is_zero = false;
     return made;
 }
 
-Tensor counted(double first, double end, double step)
+Tensor counted(double first, double end, double step, bool is_float)
 {
-    const double count = step == 0 ? most_listed + 1 : std::ceil((end - first) / step);
-    if (count > most_listed) throw Refused{"of too many numbers"};
-    Tensor made{.dims = {std::max(0LL, static_cast<long long>(count))}, .numbers = Reals{}, .is_float = false};
+    const double count = std::max(0.0, std::ceil((end - first) / step));
+    if (step == 0 || count > most_listed) throw Refused{"of too many numbers"};
+    Tensor made{.dims = {static_cast<long long>(count)}, .numbers = Reals{}, .is_float = is_float};
     for (int k = 0; k < made.dims[0]; ++k) made.numbers->push_back(first + k * step);
     return made;
 }
@@ -290,21 +288,11 @@ Tensor counted(double first, double end, double step)
 Numbers shape_after(const Node& node, const Tensors& constants, const Numbers& dims)
 {
     const Tensor* const given = constants.find(node, 1);
-    const Numbers by = given != nullptr ? given->values() : node.numbers("axes", {});
+    const Numbers by = given != nullptr ? integers(*given) : node.numbers("axes", {});
     if (node.operation() == "Reshape") return reshaped(dims, by);
-    std::set<std::size_t> axes;
-    const bool adds = node.operation() == "Unsqueeze";
-    for (const long long axis : by) axes.insert(axis_of(axis, dims.size() + (adds ? by.size() : 0)));
-    Numbers made;
-    std::size_t next = 0;
-    for (std::size_t axis = 0; adds && axis < dims.size() + axes.size(); ++axis)
-        made.push_back(axes.contains(axis) ? 1 : dims.at(next++));
-    for (std::size_t axis = 0; !adds && axis < dims.size(); ++axis) {
-        const bool is_gone = by.empty() ? dims[axis] == 1 : axes.contains(axis);
-        if (is_gone && dims[axis] != 1) throw Refused{"of an axis of " + std::to_string(dims[axis])};
-        if (!is_gone) made.push_back(dims[axis]);
-    }
-    return made;
+    View view;
+    for (const long long extent : dims) view.axes.push_back({{Part::Of::positions, extent}});
+    return (node.operation() == "Squeeze" ? squeezed(view, by) : unsqueezed(view, by)).dims();
 }
 
 }  // namespace
@@ -350,8 +338,8 @@ Tensor folded(const Node& node, const Tensors& constants)
             (*made.numbers)[k] = std::trunc((*made.numbers)[k]);
         return made;
     }
-    if (operation == "Expand") return expanded(made, input(node, constants, 1).values());
-    if (operation == "ConstantOfShape") return repeated(node, made.values());
+    if (operation == "Expand") return expanded(made, integers(input(node, constants, 1)));
+    if (operation == "ConstantOfShape") return repeated(node, integers(made));
     if (operation == "Gather" && made.is_float && made.dims.size() > 1) return rows_of(made, input(node, constants, 1));
     const bool is_shaped = operation == "Reshape" || operation == "Squeeze" || operation == "Unsqueeze";
     for (int index = 0; index < node.inputs(); ++index) {
@@ -368,21 +356,15 @@ Tensor folded(const Node& node, const Tensors& constants)
     }
     if (operation == "Concat") return concatenated(node, constants);
     if (operation == "Slice") return sliced(node, constants);
-    if (operation == "Sqrt" || operation == "Not") {
-        for (double& number : *made.numbers) number = operation == "Sqrt" ? std::sqrt(number) : number == 0 ? 1 : 0;
-        return made;
-    }
-    const Tensor& second = input(node, constants, 1);
-    if (operation.starts_with("Gather")) return gathered(node, made, second);
-    if (operation != "Where" && operation != "Range" && operation != "ScatterND") return computed(node, made, second);
-    const Tensor& third = input(node, constants, 2);
-    if (operation == "Where") return chosen(made, second, third);
-    if (operation == "ScatterND") return scattered(std::move(made), second, third);
+    if (operation.starts_with("Gather")) return gathered(node, made, input(node, constants, 1));
+    if (operation != "Range" && operation != "ScatterND") return computed(node, constants);
+    const Tensor &second = input(node, constants, 1), &third = input(node, constants, 2);
+    if (operation == "ScatterND") return scattered(made, second, third);
     const auto only = [](const Tensor& of) {
         if (of.numbers->size() != 1) throw Refused{"of more than one number"};
         return of.numbers->front();
     };
-    return counted(only(made), only(second), only(third));
+    return counted(only(made), only(second), only(third), made.is_float);
 }
 
 }  // namespace roof::model::onnx_file

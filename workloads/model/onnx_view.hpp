@@ -11,7 +11,7 @@ namespace roof::model::onnx_file {
 /// `extent` images, channels or positions (row by row) of a layer's output, `stride` apart.
 struct Part {
     enum class Of { images, channels, positions } of;
-    long long extent, stride;
+    long long extent, stride = 1;
     bool operator==(const Part&) const = default;
 };
 using Parts = std::vector<Part>;  ///< of an axis, the outermost first; none: an axis of 1
