@@ -93,6 +93,45 @@ a = Conv images w4x3x3x3 dilations=2,2 pads=1,1,1,1; End a 4 -> a convolution 4x
 a = Einsum images; b = Relu a; logits = Erf b -> Einsum at 'at a'; Erf at 'at logits'
 a = AveragePool images kernel_shape=3,3 pads=1,1,1,1; b = Relu a; c = Inverse b; d = LRN images; e = Add c d; End e 3
   -> AveragePool with pads that are left out of the mean at 'at a'; Inverse at 'at c'; LRN at 'at d'
+m = MaxPool images kernel_shape=4,4 strides=4,4; a = Slice m [0] [1] [3]; b = Slice m [1] [2] [3]; c = Concat b a
+  axis=3; r = Relu c; End r 3 -> m max_pool 3x2x2, c take_positions (1 0 3 2) 0 3x2x2, r relu 3x2x2
+m = MaxPool images kernel_shape=4,4 strides=4,4; a = Slice m [0] [1] [3]; b = Slice m [1] [2] [3]; c = Concat b a
+  axis=-1; d = Slice c [1] [2] [3]; e = Concat b d axis=3; r = Relu e; End r 3 -> m max_pool 3x2x2, e take_positions (1
+  0 3 2) 0 3x2x2, r relu 3x2x2
+m = MaxPool images kernel_shape=4,4 strides=4,4; a = Slice m [0] [1] [3]; b = Slice m [1] [2] [3]; t = Transpose a
+  perm=0,2,3,1; u = Transpose b perm=0,2,3,1; c = Concat u t axis=2; v = Transpose c perm=0,3,1,2; r = Relu v; End r 3
+  -> m max_pool 3x2x2, v take_positions (1 0 3 2) 0 3x2x2, r relu 3x2x2
+p = MaxPool images kernel_shape=2,2 strides=2,2; a = Slice p [0] [4] [3] [2]; b = Slice p [1] [4] [3] [2]; c = Concat b
+  a axis=1; r = Relu c; f = Flatten r; logits = MatMul f w48x4 -> p max_pool 3x4x4, c take_positions (1 0 3 2 5 4 7 6 9
+  8 11 10 13 12 15 14) 0 6x4x2, r relu 6x4x2, f flatten 48x1x1, logits linear 4x1x1
+p = MaxPool images kernel_shape=2,2 strides=2,2; a = Slice p [0] [2] [3]; b = Slice p [2] [4] [3]; s = Reshape a
+  [0,3,8]; t = Reshape b [0,3,8]; c = Concat s t axis=2; y = Reshape c [0,3,4,4]; r = Relu y; End r 3 -> p max_pool
+  3x4x4, y take_positions (0 1 4 5 8 9 12 13 2 3 6 7 10 11 14 15) 0 3x4x4, r relu 3x4x4
+p = Conv images w2x3x1x1 strides=4,4; a = Slice p [0] [1] [3]; b = Slice p [1] [2] [3]; c = Concat a b axis=1; t =
+  Transpose c perm=0,1,3,2; f = Flatten t; logits = MatMul f w8x4 -> p convolution 2x2x2, c take_positions (0 1 2 3) 0
+  4x1x2, f flatten 8x1x1, logits linear 4x1x1
+p = Conv images w1x3x1x1 strides=4,4; a = Slice p [0] [1] [3]; b = Slice p [1] [2] [3]; c = Concat b a axis=1; s =
+  Reshape c [0,1,2,2]; r = Relu s; End r 1 -> p convolution 1x2x2, s take_positions (1 3 0 2) 0 1x2x2, r relu 1x2x2
+a = Slice images [0] [4] [2]; r = Relu images; b = Slice r [0] [4] [2]; c = Concat a b axis=1; End c 6 -> Concat of
+  values in the shape 3x4x8 at 'at c'
+m = MaxPool images kernel_shape=4,4 strides=4,4; a = Slice m [0] [1] [3]; b = Slice m [1] [2] [3]; c = Concat a absent
+  axis=3; End c 3 -> Concat of 'absent', which is no layer's output at 'at c'
+m = MaxPool images kernel_shape=4,4 strides=4,4; a = Slice m [0] [1] [3]; b = Slice m [1] [2] [3]; c = Concat a b
+  axis=0; End c 3 -> Concat of parts that differ at 'at c'
+m = MaxPool images kernel_shape=4,4 strides=4,4; a = Slice m [0] [1] [3]; b = Slice m [1] [2] [3]; d = Mul b f2; c =
+  Concat a d axis=3; End c 3 -> Concat of parts that differ at 'at c'
+m = MaxPool images kernel_shape=4,4 strides=4,4; a = Slice m [0] [1] [3]; b = Slice m [1] [2] [3]; d = Slice a [0] [2]
+  [1]; e = Slice b [1] [3] [1]; c = Concat d e axis=3; End c 3 -> Concat of parts that differ at 'at c'
+m = MaxPool images kernel_shape=4,4 strides=4,4; a = Slice m [0] [1] [3]; b = Slice m [1] [2] [3]; d = Slice a [0] [1]
+  [2]; c = Concat d b axis=3; End c 3 -> Concat of parts that differ at 'at c'
+m = MaxPool images kernel_shape=4,4 strides=4,4; a = Slice m [0] [1] [3]; b = Slice m [1] [2] [3]; s = Squeeze b
+  axes=3; c = Concat a s axis=2; End c 3 -> Concat of parts that differ at 'at c'
+m = MaxPool images kernel_shape=4,4 strides=4,4; a = Slice m [0] [1] [3]; b = Slice m [1] [2] [3]; s = Squeeze b
+  axes=3; c = Concat a s axis=3; End c 3 -> Concat of axis 3 at 'at c'
+v = Conv images w4x3x1x1 strides=4,4; g = Reshape v [0,2,2,2,2]; a = Slice g [0] [1] [4]; b = Slice g [1] [2] [4]; c =
+  Concat a b axis=1; End c 8 -> Concat of parts that differ at 'at c'
+r = Reshape images [0,192]; x = Slice r [64] [128] [1]; y = Reshape x [0,1,8,8]; z = Relu y; End z 1 -> y slice 1
+  1x8x8, z relu 1x8x8
 a = Dropout images absent; End a 3 -> Dropout of 'absent', which is no number in the file at 'at a')";
 
 /// "x1,x2 = Split images axis=1", where numbers are constants.

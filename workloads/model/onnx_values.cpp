@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <ranges>
 #include <set>
 
@@ -146,56 +145,52 @@ int Values::whole(View& of)
 bool Values::join(const Node& node)
 {
     using enum Part::Of;
+    View made = view(node);
     std::vector<View> parts;
     for (int index = 0; index < node.inputs(); ++index) {
-        if (!is_view(node, index)) return false;
         parts.push_back(view(node, index));
-        if (parts.back().layer != parts[0].layer) return false;
+        if (parts.back().layer != made.layer) return false;
     }
-    View made = parts.at(0);
     const Shape map = graph_.layer(made.layer).output;
     if (made.count(positions) == 1LL * map.height * map.width) return false;
     const std::size_t axis = axis_of(node.number("axis", 0), made.axes.size());
-    const bool is_of_channels = map.channels > 1 && made.axes[axis] == joined({{channels, map.channels, 1}});
-    const auto fits = [&](const Parts& of, std::size_t k) {
-        if (k != axis || is_of_channels) return of == made.axes[k] && of.size() < 2;
-        return of.empty() || (of.size() == 1 && of[0].of == positions);
-    };
+    const Parts all_channels = joined({{channels, map.channels}});
+    const bool is_of_channels = !all_channels.empty() && made.axes[axis] == all_channels;
+    View outer = made;  // the positions around those that are joined
+    if (!is_of_channels) outer.axes.resize(axis);
+    const long long before = outer.count(positions);
     std::vector<std::vector<int>> all;
-    Numbers ends;  // of each part along the axis
+    long long extent = 0;  // of all parts along the axis
     for (const View& part : parts) {
-        bool is_like = part.order == made.order && part.factor == 1 && part.axes.size() == made.axes.size() &&
-                       part.count(channels) == map.channels;
-        for (std::size_t k = 0; is_like && k < part.axes.size(); ++k) is_like = fits(part.axes[k], k);
-        if (!is_like) throw Refused{"of parts that differ"};
-        ends.push_back(part.dims()[axis]);
+        std::vector<Parts> wanted = made.axes;
+        const Parts& own = part.axes[axis_of(node.number("axis", 0), part.axes.size())];
+        if (!is_of_channels) wanted[axis] = parts_of({.axes = {own}}, positions);
+        if (part.axes != wanted || part.factor != 1 || part.count(channels) != map.channels)
+            throw Refused{"of parts that differ"};
+        extent += part.dims()[axis];
         all.push_back(positions_of(part));
     }
-    const Numbers extents = made.dims();
-    long long before = 1, inner = 1;
-    Numbers sides;  // of the map that remains
-    for (std::size_t k = 0; k < extents.size(); ++k) {
-        if (k == axis || made.axes[k].empty() || made.axes[k][0].of != positions) continue;
-        sides.push_back(extents[k]);
-        (is_of_channels || k < axis ? before : inner) *= extents[k];
-    }
     std::vector<int> order;
-    for (long long outer = 0; outer < before; ++outer) {
-        for (std::size_t k = 0; k < all.size(); ++k) {
-            const long long count = (is_of_channels ? 1 : ends[k]) * inner;
-            order.insert(order.end(), all[k].begin() + outer * count, all[k].begin() + (outer + 1) * count);
+    for (long long k = 0; k < before; ++k) {
+        for (const std::vector<int>& some : all) {
+            const long long each = std::ssize(some) / before;
+            order.insert(order.end(), some.begin() + k * each, some.begin() + (k + 1) * each);
         }
     }
     made.name = node.name();
     if (is_of_channels) {
+        Numbers sides;  // of the map that remains
+        for (const Parts& of : made.axes)
+            for (const Part& part : of)
+                if (part.of == positions) sides.push_back(part.extent);
         const bool is_plane = sides.size() == 2;
         const Shape merged{map.channels * node.inputs(), is_plane ? extent_of(sides[0]) : 1,
                            extent_of(is_plane ? sides[1] : before)};
         made.layer = graph_.rearrange(made.name, made.layer, merged, std::move(order));
-        made.axes[axis] = joined({{channels, merged.channels, 1}});
+        made.axes[axis] = joined({{channels, merged.channels}});
         renumber(made, positions);
     } else {
-        made.axes[axis] = joined({{positions, std::accumulate(ends.begin(), ends.end(), 0LL), 1}});
+        made.axes[axis] = joined({{positions, extent}});
         renumber(made, positions, std::move(order));
     }
     views_[node.output()] = std::move(made);
