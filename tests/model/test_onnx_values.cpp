@@ -35,6 +35,9 @@ x = Slice images [1,0] [3,4] [1,2]; y = Relu x; f = Flatten y; logits = MatMul f
   x slice 1 2x1x32, y relu 2x1x32, f flatten 64x1x1, logits linear 10x1x1
 x = Slice images starts=1 ends=2 axes=1; End x 1 -> x slice 1 1x8x8
 x = Slice images [0] [2] [1] [2]; End x 1 -> Slice of a part of an axis at 'at x'
+x = Slice images; End x 3 -> Slice of places that are not given at 'at x'
+x = Slice images [0,0] [4] [2,3]; End x 3 -> Slice of places that are not given at 'at x'
+x = Slice images [0] [4] [2,3]; End x 3 -> Slice of places that are not given at 'at x'
 x = Slice images [0] [4] [3]; y = Relu x; End y 3 -> Relu of positions that are no neighbours at 'at y'
 m = Reshape images [0,3,1,64]; x = Slice m [16] [48] [3]; r = Relu x; y = Slice x [8] [24] [3]; f = Flatten r; g =
   Flatten y; p = MatMul f w96x4; q = MatMul g w48x4; logits = Add p q -> x take_positions 16 3x1x32, r relu 3x1x32, f

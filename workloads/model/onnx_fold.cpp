@@ -30,14 +30,6 @@ Numbers integers(const Tensor& list)
     return list.values();
 }
 
-/// How many numbers these extents have. Throws Refused for too many to be known.
-std::size_t listed(const Numbers& dims)
-{
-    const auto count = static_cast<std::size_t>(count_of(dims));
-    if (count > most_listed) throw Refused{"to a list of more than 262,144 integers"};
-    return count;
-}
-
 /// Of a list in the order of its axes: how far apart the numbers of neighbours along each are.
 Numbers strides_of(const Numbers& dims)
 {
@@ -55,12 +47,11 @@ Tensor strided(Tensor tensor, const Numbers& dims, const Numbers& strides, long 
         tensor.numbers.reset();
         return tensor;
     }
-    const Reals from = std::move(*tensor.numbers);
-    tensor.numbers = Reals{};
+    Reals made;
     Numbers index(dims.size(), 0);
     long long at = first;
-    while (tensor.numbers->size() < count) {
-        tensor.numbers->push_back(from.at(static_cast<std::size_t>(at)));
+    while (made.size() < count) {
+        made.push_back(tensor.numbers->at(static_cast<std::size_t>(at)));
         for (std::size_t axis = dims.size(); axis-- > 0;) {
             at += strides[axis];
             if (++index[axis] < dims[axis]) break;
@@ -68,6 +59,7 @@ Tensor strided(Tensor tensor, const Numbers& dims, const Numbers& strides, long 
             index[axis] = 0;
         }
     }
+    tensor.numbers = std::move(made);
     return tensor;
 }
 
@@ -114,18 +106,16 @@ Tensor computed(const Node& node, const Tensors& constants)
     const std::string& operation = node.operation();
     Numbers dims;
     for (int index = 0; index < node.inputs(); ++index) dims = shape_of_both(dims, input(node, constants, index).dims);
-    const std::size_t count = listed(dims);
+    const std::size_t count = listed_count(dims);
     const auto at = [&](int index) { return *expanded(input(node, constants, index), dims).numbers; };
-    const bool is_real = input(node, constants, 0).is_float;
-    Reals made = at(operation == "Where" ? 1 : 0);
-    if (operation == "Where") {
-        const Reals is_first = at(0), second = at(2);
-        for (std::size_t k = 0; k < count; ++k) made[k] = is_first[k] != 0 ? made[k] : second[k];
-        return {.dims = dims, .numbers = made, .is_float = input(node, constants, 1).is_float};
+    const int first = operation == "Where" ? 1 : 0;
+    const bool is_real = input(node, constants, first).is_float, is_of_one = operation == "Sqrt" || operation == "Not";
+    Reals made = at(first);
+    const Reals by = at(0), second = is_of_one ? made : at(first + 1);
+    for (std::size_t k = 0; k < count; ++k) {
+        if (operation != "Where") made[k] = computed(operation, made[k], second[k], is_real);
+        if (operation == "Where" && by[k] == 0) made[k] = second[k];
     }
-    const bool is_of_one = operation == "Sqrt" || operation == "Not";
-    const Reals second = is_of_one ? made : at(1);
-    for (std::size_t k = 0; k < count; ++k) made[k] = computed(operation, made[k], second[k], is_real);
     return {.dims = dims, .numbers = made, .is_float = is_real && operation != "Equal"};
 }
 
@@ -142,8 +132,9 @@ Tensor concatenated(const Node& node, const Tensors& constants)
         if (like != first.dims) throw Refused{"of " + text(dims) + " and " + text(first.dims)};
         made.dims[axis] += dims[axis];
     }
-    const std::size_t count = listed(made.dims);
-    for (long long outer = 0; made.numbers->size() < count; ++outer) {
+    const long long count = static_cast<long long>(listed_count(made.dims)),
+                    row = made.dims[axis] * strides_of(made.dims)[axis];
+    for (long long outer = 0; outer * row < count; ++outer) {
         for (int index = 0; index < node.inputs(); ++index) {
             const Tensor& part = input(node, constants, index);
             const long long each = part.dims[axis] * strides_of(part.dims)[axis];
@@ -189,7 +180,7 @@ Tensor repeated(const Node& node, const Numbers& shape)
     Tensors one;
     if (value != nullptr) one.put("", value->t());
     const Tensor given = value != nullptr ? *one.find("") : Tensor{.numbers = Reals{0}};
-    if (!given.numbers || given.numbers->size() != 1) throw Refused{"of a value that is not read"};
+    if (given.numbers.value_or(Reals{}).size() != 1) throw Refused{"of a value that is not read"};
     return expanded({.numbers = given.numbers, .is_float = given.is_float}, shape);
 }
 
@@ -210,7 +201,7 @@ Tensor gathered(const Node& node, const Tensor& list, const Tensor& places)
     const auto behind = list.dims.begin() + static_cast<long long>(axis);
     made.dims.insert(made.dims.begin(), list.dims.begin(), behind);
     made.dims.insert(made.dims.end(), behind + 1, list.dims.end());
-    const std::size_t count = listed(made.dims);
+    const std::size_t count = listed_count(made.dims);
     for (std::size_t k = 0; k < count; ++k) {
         const std::size_t outer = k / inner / at.size(), from = place(at[k / inner % at.size()], extent);
         made.numbers->push_back((*list.numbers)[(outer * extent + from) * inner + k % inner]);
@@ -236,7 +227,7 @@ Tensor rows_of(const Tensor& table, const Tensor& places)
     made.table = table.dims;
     made.dims = places.dims;
     made.dims.push_back(width);
-    made.numbers = Reals(listed(made.dims));
+    made.numbers = Reals(listed_count(made.dims));
     for (long long k = 0; k < std::ssize(*made.numbers); ++k)
         (*made.numbers)[static_cast<std::size_t>(k)] =
             static_cast<double>(at[static_cast<std::size_t>(k / width)] * width + k % width);

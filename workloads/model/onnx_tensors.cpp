@@ -49,6 +49,13 @@ long long count_of(const Numbers& dims)
     return all;
 }
 
+std::size_t listed_count(const Numbers& dims)
+{
+    const auto count = static_cast<std::size_t>(count_of(dims));
+    if (count > most_listed) throw Refused{"to a list of more than 262,144 integers"};
+    return count;
+}
+
 bool is_float(int type)
 {
     return type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::FLOAT16 ||

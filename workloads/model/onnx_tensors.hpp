@@ -32,6 +32,8 @@ inline constexpr std::size_t most_listed = 1 << 18;
 
 /// The product of the extents. Throws InputError for more than 2^62, and for an extent below 0 or above 2^31.
 long long count_of(const Numbers& dims);
+/// The same. Throws Refused for more than most_listed.
+std::size_t listed_count(const Numbers& dims);
 bool is_float(int type);
 
 class Tensors {

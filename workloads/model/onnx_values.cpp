@@ -252,8 +252,7 @@ Tensor Values::fold(const Node& node)
 {
     constexpr std::size_t most_folded = 1 << 22;  // 32 MiB
     Tensor made = folded(node, constants_);
-    const std::size_t count = made.numbers ? made.numbers->size() : 0;
-    if (count > most_listed) throw Refused{"to a list of more than 262,144 integers"};
+    const std::size_t count = made.numbers ? listed_count(made.dims) : 0;
     folded_ += count + made.dims.size();
     if (folded_ > most_folded) throw Refused{"after 4 million integers that the file computes from shapes"};
     return made;
@@ -330,7 +329,7 @@ View Values::view_of(const Node& node)
         const Numbers first = numbers(1, "starts", {}), end = numbers(2, "ends", {});
         Numbers axes = numbers(3, "axes", {});
         Numbers steps = numbers(4, "steps", {});
-        steps.resize(std::max(steps.size(), first.size()), 1);
+        steps.resize(first.size(), 1);
         for (std::size_t k = axes.size(); k < first.size(); ++k) axes.push_back(static_cast<long long>(k));
         if (first.empty() || end.size() != first.size() || axes.size() != first.size())
             throw Refused{"of places that are not given"};
