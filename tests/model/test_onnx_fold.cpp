@@ -262,6 +262,7 @@ TEST_CASE("Integers are cut at 2^62, only one float is a scalar, and a tensor ha
     CHECK_THROWS_WITH(count_of({-1}), "a tensor cannot be of -1");
     CHECK_THROWS_WITH(count_of({1, most + 1}), "a tensor cannot be of 1x2147483649");
     CHECK_THROWS_WITH(count_of({3, most, most / 2}), "a tensor of 3x2147483648x1073741824 has more than 2^62 values");
+    CHECK_THROWS_WITH(count_of({0, 3, most, most / 2}), Catch::Contains("has more than 2^62 values"));  // also of none
     CHECK_THROWS_AS(count_of({most, most, most}), InputError);
 }
 

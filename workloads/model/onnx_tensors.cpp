@@ -43,10 +43,10 @@ long long count_of(const Numbers& dims)
     long long all = 1;
     for (const long long extent : dims) {
         if (extent < 0 || extent > farthest) throw InputError("a tensor cannot be of " + text(dims));
-        if (__builtin_mul_overflow(all, extent, &all) || all > most)
+        if (__builtin_mul_overflow(all, std::max(1LL, extent), &all) || all > most)
             throw InputError("a tensor of " + text(dims) + " has more than 2^62 values");
     }
-    return all;
+    return std::ranges::find(dims, 0) == dims.end() ? all : 0;
 }
 
 std::size_t listed_count(const Numbers& dims)
