@@ -47,7 +47,7 @@ BUGS = [
     ("a newer calibration that is damaged is passed over without a word", "ert/method/results/folders.cpp",
      "    if (!damage.empty())\n        over", "    if (!damage.empty() && !why.empty())\n        over", ["test_tools"], "^tools:.*newer"),
     ("a removed lock is not noticed", "ert/base/files.cpp", "own.st_ino == there.st_ino)", "own.st_ino + 1 != 0)", ["test_method"], "^method:"),
-    ("lists of an ONNX file are not bounded", "workloads/model/onnx_values.cpp", "if (count > most_listed)", "if (count > most_listed && count == 0)",
+    ("lists of an ONNX file are not bounded", "workloads/model/onnx_tensors.cpp", "if (count > most_listed)", "if (count > most_listed && count == 0)",
      ["test_model"], "^model:"),
     ("a median may lie outside its interval", "ert/method/results/read.cpp",
      "    return e.low <= e.median && e.median <= e.high;", "    return e.low <= e.median || e.low > e.median;", ["test_method"], "^method:"),
