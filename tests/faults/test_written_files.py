@@ -105,7 +105,7 @@ class WrittenFiles(unittest.TestCase):
     def test_networks(self):
         for name, content, words in (("stride", convolution(0), "strides of 0x0"), ("pool", pool(0), "strides of 0x0"),
                                      ("wrapped", convolution(1 << 32), "strides of 4294967296x4294967296"),
-                                     ("doubling", doubling(40), "65,536 integers|a tensor cannot be of")):
+                                     ("doubling", doubling(40), "262,144 integers|a tensor cannot be of")):
             (self.place / (name + ".onnx")).write_bytes(content)
             if name == "doubling":  # answered by the package onnx, where it is installed
                 done = self.run_roof("estimate", name + ".onnx", "--batch", "1")
