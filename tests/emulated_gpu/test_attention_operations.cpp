@@ -3,6 +3,7 @@
 #include "tests/emulated_gpu/one_operation.hpp"
 #include "workloads/cudnn/library/products.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 #include <vector>
@@ -14,20 +15,27 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
                        ((Precision precision), precision), Precision::fp32, Precision::bf16, Precision::fp16)
 {
     constexpr double tolerance = 1e-4;
-    for (const auto& [images, positions, heads, channels, causal, blocks] : {std::tuple{2, 70, 2, 5, false, all_blocks},
-                                                                             {2, 70, 2, 5, true, 3U},
-                                                                             {1, 33, 1, 40, true, all_blocks},
-                                                                             {1, 32, 3, 72, false, 1U},
-                                                                             {3, 1, 2, 4, true, all_blocks},
-                                                                             {1, 9, 4, 3, false, all_blocks},
-                                                                             {1, 5, 1, 250, true, all_blocks}}) {
+    // Images, or windows with a table of added scores where `windows` is not 0.
+    for (const auto& [images, positions, heads, channels, causal, windows, blocks] :
+         {std::tuple{2, 70, 2, 5, false, 0, all_blocks},
+          {2, 70, 2, 5, true, 0, 3U},
+          {1, 33, 1, 40, true, 0, all_blocks},
+          {1, 32, 3, 72, false, 0, 1U},
+          {3, 1, 2, 4, true, 0, all_blocks},
+          {1, 9, 4, 3, false, 0, all_blocks},
+          {1, 5, 1, 250, true, 0, all_blocks},
+          {6, 9, 3, 8, false, 3, all_blocks},
+          {70, 4, 1, 5, false, 2, 1U}}) {
         const FewBlocks few({blocks, all_blocks, 1});
         const auto t = static_cast<std::size_t>(positions);
         const auto h = static_cast<std::size_t>(heads);
         const auto d = static_cast<std::size_t>(channels);
         const auto n = static_cast<std::size_t>(images);
-        const Tensor map{
-            .batch = images, .channels = heads * channels, .height = 1, .width = positions, .precision = precision};
+        const Tensor map{.batch = images / std::max(1, windows),
+                         .channels = heads * channels,
+                         .height = 1,
+                         .width = positions * std::max(1, windows),
+                         .precision = precision};
         const int kv_heads = heads % 2 == 0 ? heads / 2 : heads;
         const auto kv = static_cast<std::size_t>(kv_heads);
         Tensor three = map;
@@ -38,10 +46,17 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
             const std::size_t place = part == 0 ? head : h + (part - 1) * kv + head / (h / kv);
             return ((image * t + position) * (parts == 1 ? h : h + 2 * kv) + place) * d + c;
         };
+        constexpr std::size_t rows = 3;
+        const auto place = [&, parts = static_cast<std::size_t>(windows)](std::size_t image, std::size_t q,
+                                                                          std::size_t k) {
+            const auto found = static_cast<int>((q * 7 + k * 3 + image % parts) % (rows + 1)) - 1;
+            return q == k ? std::max(0, found) : found;
+        };
+        const auto row = [](std::size_t k) { return quarters(k, 4); };
         const auto given = [](std::size_t k) { return quarters(k, 2); };
         const auto value = [](std::size_t k) { return quarters(k, 1); };
         std::vector<double> result(map.elements()), logarithms(numbers.elements()), products(numbers.elements()),
-            gradient(three.elements());
+            gradient(three.elements()), row_gradient(rows * h);
         for (std::size_t image = 0; image < n; ++image) {
             for (std::size_t head = 0; head < h; ++head) {
                 const auto source = [&](std::size_t position, std::size_t c, std::size_t part) {
@@ -53,7 +68,10 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
                     for (std::size_t k = 0; k < (causal ? q + 1 : t); ++k) {
                         double score = 0;
                         for (std::size_t c = 0; c < d; ++c) score += source(q, c, 0) * source(k, c, 1);
-                        sum += weights[q][k] = std::exp(score / std::sqrt(static_cast<double>(d)));
+                        score /= std::sqrt(static_cast<double>(d));
+                        const int added = windows == 0 ? 0 : place(image, q, k);
+                        if (windows > 0 && added >= 0) score += row(static_cast<std::size_t>(added) * h + head);
+                        sum += weights[q][k] = added < 0 ? 0 : std::exp(score);
                     }
                     for (double& weight : weights[q]) weight /= sum;
                     const std::size_t number = (image * h + head) * t + q;
@@ -67,7 +85,10 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
                         double slope = -products[number];
                         for (std::size_t c = 0; c < d; ++c)
                             slope += given(in_map(image, head, q, c, 0, 1)) * source(k, c, 2);
-                        slope *= weights[q][k] / std::sqrt(static_cast<double>(d));
+                        slope *= weights[q][k];
+                        if (windows > 0 && place(image, q, k) >= 0)
+                            row_gradient[static_cast<std::size_t>(place(image, q, k)) * h + head] += slope;
+                        slope /= std::sqrt(static_cast<double>(d));
                         for (std::size_t c = 0; c < d; ++c) {
                             gradient[in_map(image, head, q, c, 0, 3)] += slope * source(k, c, 1);
                             gradient[in_map(image, head, k, c, 1, 3)] += slope * source(q, c, 0);
@@ -79,6 +100,17 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
             }
         }
         for (const bool by_products : {false, true}) {
+            if (by_products && windows > 0) continue;
+            const auto added = [&](OneOperation& one) {
+                if (windows == 0) return AddedScores{};
+                const Tensor places{.batch = windows, .channels = positions * positions, .precision = Precision::int32};
+                const auto place_at = [&](std::size_t k) {
+                    return static_cast<double>(place(k / (t * t), k / t % t, k % t));
+                };
+                return AddedScores{.rows = one.filled({.batch = rows, .channels = heads, .precision = precision}, row),
+                                   .places = one.filled(places, place_at),
+                                   .windows = windows};
+            };
             const gpu::Stream stream;
             Products products_of(stream, false);
             AttentionPass pass{.batch = images,
@@ -105,7 +137,8 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
                          .sums = forward.empty(numbers),
                          .heads = heads,
                          .kv_heads = kv_heads,
-                         .causal = causal};
+                         .causal = causal,
+                         .added = added(forward)};
             run(forward, op, {op.result, op.sums});
             // Weights by products are rounded, too.
             const double weighed = !by_products || precision == Precision::fp32 ? tolerance
@@ -125,8 +158,10 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
                                    .products = backward.empty(numbers),
                                    .heads = heads,
                                    .kv_heads = kv_heads,
-                                   .causal = causal};
-            std::vector<Tensor> written{back.to_source};
+                                   .causal = causal,
+                                   .added = added(backward)};
+            if (windows > 0) back.to_rows = backward.empty({.batch = rows, .channels = heads});
+            std::vector<Tensor> written{back.to_source, back.to_rows};
             if (!by_products) written.push_back(back.products);
             run(backward, back, written);
             // The result that the gradient reads is rounded.
@@ -138,6 +173,9 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
                     back.products, [&](std::size_t k) { return products[k]; }, rounded);
             backward.check(
                 back.to_source, [&](std::size_t k) { return gradient[k]; }, rounded);
+            if (windows > 0)
+                backward.check(
+                    back.to_rows, [&](std::size_t k) { return row_gradient[k]; }, 5 * rounded);  // sums of many
         }
     }
 }
