@@ -126,6 +126,11 @@ TEST_CASE("opening changes no document, gives up the lock at the end, and moves 
     append_file(notes, rows[1].id() + ",e,\n");
     write_file(own, "a,b\n1,2\n3");
     write_file(ids, "id,b\nof no row,2\n3");
+    const std::string unfinished = read_file(notes);
+    make_folder(folder.run / "notes.csv.cut");  // what cannot be kept is not removed
+    CHECK_THROWS_AS(RunDirectory(folder.run, plan_text, fake_machine()), InputError);
+    CHECK(read_file(notes) == unfinished);
+    fs::remove(folder.run / "notes.csv.cut");
     {
         RunDirectory run(folder.run, plan_text, fake_machine());
         CHECK(read_file(notes) == whole);
