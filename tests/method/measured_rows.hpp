@@ -21,4 +21,16 @@ inline std::vector<Measurement> measured(const std::string& text = plan_text)
     return rows;
 }
 
+/// What a scheduler needs to know of them.
+inline std::vector<Item> items_of(const std::vector<Measurement>& rows)
+{
+    std::vector<Item> items(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        items[i].bench_name = rows[i].bench;
+        items[i].device = rows[i].device;
+        items[i].point = rows[i].point;
+    }
+    return items;
+}
+
 }  // namespace roof::tests

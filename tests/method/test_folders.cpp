@@ -264,13 +264,7 @@ TEST_CASE("the same command continues a run of this plan only if rows can be app
     const fakes::TemporaryFolder root;
     const Machine machine = machine_with("n1");
     const std::vector<Measurement> rows = measured();
-    std::vector<Item> items(rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        items[i].bench_name = rows[i].bench;
-        items[i].device = rows[i].device;
-        items[i].point = rows[i].point;
-    }
-    const Scheduler scheduler(items);
+    const Scheduler scheduler(items_of(rows));
     const fs::path run = root / "m" / "1-n1-test";
     const auto is_continued = [&](const std::set<fs::path>& in_use = {}) {
         const fs::path chosen = choose_folder(root.path(), machine, plan_text, scheduler, in_use);

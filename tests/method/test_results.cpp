@@ -219,13 +219,7 @@ TEST_CASE("the same command continues an unfinished folder and makes a new one a
 {
     const TemporaryFolder root;
     const auto rows = measured();
-    std::vector<Item> items(rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        items[i].bench_name = rows[i].bench;
-        items[i].device = rows[i].device;
-        items[i].point = rows[i].point;
-    }
-    const Scheduler scheduler(items);
+    const Scheduler scheduler(items_of(rows));
     const std::filesystem::path first = choose_folder(root.path(), fake_machine(), plan_text, scheduler);
     REQUIRE(first.parent_path() == root / "fake-2cpu");
     REQUIRE(first.filename().string().ends_with("-test"));
