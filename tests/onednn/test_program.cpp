@@ -46,3 +46,38 @@ TEST_CASE("The plan lists each operation and reorder with its layouts and bytes"
     CHECK(parts.front().operations[0].operands == "from fp32 ab, to fp32 ba");
     CHECK(parts.front().operations[0].bytes.value == 2 * 4 * 32 * sizeof(float));
 }
+
+TEST_CASE("Numbers in one order are copied without oneDNN, in any precisions; others are not")
+{
+    const auto in = [](dnnl::memory::format_tag format, const Dims& dims, Precision precision) {
+        return in_format(dims, format, precision);
+    };
+    constexpr auto blocks = dnnl::memory::format_tag::aBcd16b;
+    constexpr auto last = dnnl::memory::format_tag::acdb;
+    CHECK(is_in_order(in(blocks, {2, 48, 1, 1}, Precision::bf16)));
+    CHECK(is_in_order(in(last, {2, 48, 1, 1}, Precision::bf16)));
+    CHECK_FALSE(is_in_order(in(blocks, {2, 40, 1, 1}, Precision::bf16)));  // has gaps
+    CHECK_FALSE(is_in_order(in(blocks, {2, 48, 1, 3}, Precision::bf16)));
+    CHECK_FALSE(is_in_order(in(last, {2, 48, 1, 3}, Precision::bf16)));
+    CHECK_FALSE(is_in_order(rows({4, 48}, 64)));
+
+    Program program(dnnl::engine(dnnl::engine::kind::cpu, 0));
+    program.begin("layer", "test", Phase::forward);
+    const Tensor from = program.resident(plain({2, 48, 1, 1}));
+    const Tensor half = program.in_layout(from, in(blocks, {2, 48, 1, 1}, Precision::bf16));
+    const Tensor back = program.resident(plain({2, 48, 1, 1}));
+    program.reorder(half, back);
+    program.in_layout(from, in(blocks, {2, 48, 1, 1}, Precision::fp32));
+    program.place("a test");
+    for (int k = 0; k < 96; ++k) from.data()[k] = 1 + static_cast<float>(k) / 256;  // bf16 has steps of 1/128 here
+    const Clock clock = [] { return Seconds{}; };
+    Trace trace(clock, program.parts().size());
+    program.run(Phase::forward, trace);
+    const std::vector<TimedPart> parts = program.parts();
+    CHECK(parts.front().operations.size() == 3);
+    for (const Operation& operation : parts.front().operations) CHECK(operation.implementation == "reorder roof");
+    for (int k = 0; k < 96; ++k) {
+        const int even = k % 2 == 0 ? k : k % 4 == 1 ? k - 1 : k + 1;  // ties go to the even step
+        CHECK(back.data()[k] == 1 + static_cast<float>(even) / 256);
+    }
+}

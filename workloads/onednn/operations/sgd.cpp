@@ -51,24 +51,6 @@ constexpr std::size_t piece_floats = 16384;  ///< four tensors of 64 KiB fit an 
     }
 }
 
-/// Both tensors have one layout. oneDNN 3.7 reorders rows with gaps as if they were contiguous, so this is no reorder.
-[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void round_to(BFloat16* to, const float* from,
-                                                                                    std::size_t begin, std::size_t end)
-{
-#pragma omp simd
-    for (std::size_t i = begin; i < end; ++i) narrow(from[i], to[i]);
-}
-
-void append_copy(Program& program, const Tensor& value, const Tensor& copy)
-{
-    program.append(
-        [value, copy] {
-            for_ranges(value.stored(), [to = copy.elements().as<BFloat16>(), from = value.data()](
-                                           auto begin, auto end) { round_to(to, from, begin, end); });
-        },
-        {value, copy}, "roof:round");
-}
-
 /// The tensors' addresses are known only at run time.
 void cut(std::vector<Piece>& pieces, const std::vector<Trained>& trained)
 {
@@ -106,7 +88,8 @@ void bind(Binding& to, const ir::Descend& operation)
         },
         used, operation.squares ? "roof:adamw" : "roof:sgd");
     for (const Trained& tensor : stored) {
-        if (tensor.copy) append_copy(to.program, tensor.value, tensor.copy);
+        // Both have one layout, and oneDNN 3.7 reorders rows with gaps as if they were contiguous.
+        if (tensor.copy) to.program.copy(tensor.value, tensor.copy, "roof:round");
     }
 }
 

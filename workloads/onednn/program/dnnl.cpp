@@ -173,6 +173,24 @@ Blocking blocking_of(const Desc& desc)
     }(desc);
 }
 
+bool is_in_order(const Desc& desc)
+{
+    const Dims dims = dims_of(desc);
+    const Blocking blocking = blocking_of(desc);
+    if (blocking.strides.size() != dims.size() || blocking.blocks.size() > 1) return false;
+    Dim step = 1;  // from a number to the next of the dimension
+    for (std::size_t dim = dims.size(); dim-- > 0; step *= dims[dim]) {
+        if (!blocking.blocks.empty() && blocking.block_dims.front() == static_cast<Dim>(dim)) {
+            const Dim block = blocking.blocks.front();
+            if (step != 1 || dims[dim] % block != 0 || (dims[dim] > block && blocking.strides[dim] != block))
+                return false;
+        } else if (dims[dim] > 1 && blocking.strides[dim] != step) {
+            return false;
+        }
+    }
+    return true;
+}
+
 dnnl::primitive_attr attributes(bool relu)
 {
     dnnl::primitive_attr attributes;

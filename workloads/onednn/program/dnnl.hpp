@@ -48,6 +48,8 @@ struct Blocking {
     Dims block_dims;  ///< the dimension that each block divides
 };
 Blocking blocking_of(const Desc& desc);
+/// True if the numbers lie in the order of the dimensions, without gaps: also blocks of single positions' channels.
+bool is_in_order(const Desc& desc);
 /// "fp32 aBcd16b", as oneDNN names its layouts: dimensions from outermost to innermost, blocked ones in capitals.
 std::string layout_name(const Desc& desc);
 

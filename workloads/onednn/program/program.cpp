@@ -30,6 +30,25 @@ void describe(Operation& operation, std::string_view name, const Tensor& tensor)
     operation.bytes += Bytes{static_cast<double>(desc.get_size())};
 }
 
+template <class From, class To>
+[[gnu::always_inline]] inline void copy_in(const From* from, To* to, std::size_t begin, std::size_t end)
+{
+#pragma omp simd
+    for (std::size_t i = begin; i < end; ++i) narrow(widen(from[i]), to[i]);
+}
+
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void round_to(const Elements& to,
+                                                                                    const Elements& from,
+                                                                                    std::size_t begin, std::size_t end)
+{
+    if (from.precision == Precision::fp32)
+        to.precision == Precision::fp32 ? copy_in(from.as<float>(), to.as<float>(), begin, end)
+                                        : copy_in(from.as<float>(), to.as<BFloat16>(), begin, end);
+    else
+        to.precision == Precision::fp32 ? copy_in(from.as<BFloat16>(), to.as<float>(), begin, end)
+                                        : copy_in(from.as<BFloat16>(), to.as<BFloat16>(), begin, end);
+}
+
 }  // namespace
 
 Tensor Program::tensor(const Desc& desc)
@@ -100,10 +119,23 @@ Tensor Program::in_layout(const Tensor& from, const Desc& desc)
 
 void Program::reorder(const Tensor& from, const Tensor& to)
 {
+    // oneDNN has no vector loops for bf16 without AVX-512.
+    if (dims_of(from.desc()) == dims_of(to.desc()) && is_in_order(from.desc()) && is_in_order(to.desc()))
+        return copy(from, to, "reorder roof");
     const dnnl::reorder::primitive_desc description(engine_, from.desc(), engine_, to.desc(), attributes());
     append({"reorder " + std::string(description.impl_info_str()), description.scratchpad_desc(),
             [&] { return dnnl::reorder(description); }},
            {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+}
+
+void Program::copy(const Tensor& from, const Tensor& to, const std::string& implementation)
+{
+    append(
+        [from, to] {
+            for_ranges(from.stored(),
+                       [&](auto begin, auto end) { round_to(to.elements(), from.elements(), begin, end); });
+        },
+        {from, to}, implementation);
 }
 
 std::size_t Program::lay_out()

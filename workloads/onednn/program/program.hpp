@@ -64,6 +64,8 @@ class Program : public engine::Program<std::function<void()>> {
     Tensor in_layout(const Tensor& tensor, const Desc& desc);
     /// Copies `from` to `to`, in any layouts and precisions.
     void reorder(const Tensor& from, const Tensor& to);
+    /// The same, of tensors whose numbers lie in one order.
+    void copy(const Tensor& from, const Tensor& to, const std::string& implementation);
 
     /// Plans the memory and returns its bytes, which are whole huge pages. Nothing may be appended afterwards.
     std::size_t lay_out();
