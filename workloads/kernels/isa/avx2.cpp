@@ -24,7 +24,7 @@ namespace roof::kernels {
 constinit const DirectLoops direct_avx2 = direct_loops<8, 6, 3>("roof:direct:avx2");
 constinit const WinogradLoops winograd_avx2 = winograd_loops<8, 6, 4>("roof:wino_4x3:avx2");
 constinit const LinearLoops linear_avx2 = linear_loops<8, float>("roof:avx2");
-constinit const LinearLoops linear_avx2_widened = linear_loops<8, BFloat16>("roof:avx2");
+constinit const LinearLoops linear_avx2_widened = linear_loops<8, BFloat16, Dot::paired>("roof:avx2");
 constinit const NormLoops norm_avx2 = norm_loops<8>("roof:avx2");
 constinit const AttentionLoops attention_avx2 = attention_loops<8>("roof:attention:avx2");
 

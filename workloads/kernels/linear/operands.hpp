@@ -11,8 +11,8 @@
 
 namespace roof::kernels {
 
-/// How bf16 is multiplied: by a native instruction, or widened to fp32.
-enum class Dot { native, widened };
+/// How bf16 is multiplied: pairs by a native instruction, pairs widened to fp32, or single numbers widened to fp32.
+enum class Dot { native, paired, widened };
 
 template <int lanes, class Element, Dot dot>
 struct Words {
@@ -57,8 +57,8 @@ struct Words {
     }
 };
 
-template <int lanes>
-struct Words<lanes, BFloat16, Dot::native> {
+template <int lanes, Dot dot>
+requires(dot != Dot::widened) struct Words<lanes, BFloat16, dot> {
     using Lane = Lanes<lanes>;
     using Floats = typename Lane::Floats;
     using Vector = typename Lane::Words;
@@ -76,7 +76,12 @@ struct Words<lanes, BFloat16, Dot::native> {
     [[gnu::always_inline]] static void broadcast(const std::uint32_t* word, Vector& to) { to = *word - Vector{}; }
     [[gnu::always_inline]] static void add_product(const Vector& a, const Vector& b, Floats& sum)
     {
-        sum = _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);  // NOLINT: bits, not values
+        if constexpr (dot == Dot::native)
+            sum = _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);  // NOLINT: bits, not values
+        else {
+            sum += (Floats)(a << 16) * (Floats)(b << 16);                // NOLINT
+            sum += (Floats)(a & upper_half) * (Floats)(b & upper_half);  // NOLINT
+        }
     }
     [[gnu::always_inline]] static std::uint32_t word(BFloat16 first, BFloat16 second)
     {
@@ -105,6 +110,8 @@ struct Words<lanes, BFloat16, Dot::native> {
     }
 
   private:
+    static constexpr std::uint32_t upper_half = 0xffff0000;
+
     template <int... k>
     [[gnu::always_inline]] static void interleave(const Numbers& upper, const Numbers& lower, Vector& first,
                                                   Vector& second, std::integer_sequence<int, k...>)
