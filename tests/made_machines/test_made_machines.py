@@ -92,6 +92,15 @@ class Made(unittest.TestCase):
                 nodes = {int(node) for node in re.findall(r"'numa .* cpu_node=(\d+)", plan)}
                 self.assertEqual(set(range(machine.sockets)), nodes)
 
+    def test_without_avx512_bf16_only_decodes(self):
+        network = str(machines.HERE.parent / "engine" / "data" / "configs" / "config_llama.json")
+        words = (ROOF, "run", network, "--batch", "1", "--tokens", "16", "--precision", "bf16", "--explain", "--phase")
+        for machine in machines.MACHINES:
+            has = set(isas(machine))
+            with self.subTest(machine.name):
+                self.assertEqual("avx2" not in has, "unsupported: bf16" in self.said_on(machine, *words, "decode"))
+                self.assertEqual("avx512" not in has, "unsupported: bf16" in self.said_on(machine, *words, "prefill"))
+
     def test_every_bench_lists_its_axes(self):
         for machine in machines.MACHINES:
             with self.subTest(machine.name):

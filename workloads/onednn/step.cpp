@@ -1,6 +1,7 @@
 #include "workloads/onednn/step.hpp"
 
 #include "ert/method/bench/row_words.hpp"
+#include "workloads/kernels/isa/isa.hpp"
 
 #include <thread>
 
@@ -70,7 +71,9 @@ std::string Step::checksums()
 
 std::string Step::how() const
 {
-    return exchange_ ? world()->describe(exchange_->packing().buckets.size()) : threads_.describe();
+    const bool is_widened = settings().precision == Precision::bf16 && kernels::widest_isa() < kernels::Isa::avx512;
+    return (exchange_ ? world()->describe(exchange_->packing().buckets.size()) : threads_.describe()) +
+           (is_widened ? "; bf16 widened to fp32" : "");
 }
 
 std::string Step::taking_turns() const

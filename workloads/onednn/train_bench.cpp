@@ -31,7 +31,8 @@ std::vector<Axis> TrainBench::own_axes(const Machine& machine) const
 
 std::optional<std::string> TrainBench::lacking(const Point& point, const Machine&, const Device&) const
 {
-    if (auto reason = unsupported_precision(point.precision())) return reason;
+    const auto use = parse_enum<model::Use>(point.text_or("phase", "train"));
+    if (auto reason = unsupported_precision(point.precision(), use)) return reason;
     const auto algorithm = parse_enum<Algorithm>(point.text("algorithm"));
     const bool is_lacking = algorithm == Algorithm::winograd && !offers_winograd(point.precision());
     if (!is_lacking && algorithm != Algorithm::fft) return std::nullopt;

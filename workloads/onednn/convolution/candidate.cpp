@@ -204,11 +204,13 @@ std::vector<Candidate> candidates(const dnnl::engine& engine, const ConvolutionP
     return all;
 }
 
-/// oneDNN's layers between the convolutions have bf16 only with AVX-512.
-std::optional<std::string> unsupported_precision(Precision precision)
+/// oneDNN's layers between the convolutions have bf16 only with AVX-512. A decoded token has none of them, and its time
+/// is that of reading the weights; a prompt's is that of its products, which widening makes no faster.
+std::optional<std::string> unsupported_precision(Precision precision, model::Use use)
 {
-    if (precision != Precision::bf16 || kernels::processor_isa() >= kernels::Isa::avx512) return std::nullopt;
-    return "bf16 needs AVX-512: its dot products (avx512_bf16), or widened to fp32 its FMA";
+    const kernels::Isa least = use == model::Use::decode ? kernels::Isa::avx2 : kernels::Isa::avx512;
+    if (precision != Precision::bf16 || kernels::processor_isa() >= least) return std::nullopt;
+    return "bf16 needs AVX-512: its dot products (avx512_bf16), or widened to fp32 its FMA; to decode, AVX2";
 }
 
 bool offers_winograd(Precision precision)

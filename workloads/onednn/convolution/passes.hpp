@@ -4,6 +4,7 @@
 
 #include "workloads/engine/algorithm.hpp"
 #include "workloads/engine/ir/choose.hpp"
+#include "workloads/model/graph.hpp"
 #include "workloads/model/work.hpp"
 #include "workloads/onednn/program/program.hpp"
 #include "workloads/onednn/program/settings.hpp"
@@ -63,8 +64,8 @@ struct LibraryFacts {
 };
 LibraryFacts facts_of(const std::string& implementation, const model::Convolution& convolution);
 
-/// The reason why this machine cannot train in this precision, or none.
-std::optional<std::string> unsupported_precision(Precision precision);
+/// The reason why this machine cannot train, or run forward in this use, in this precision, or none.
+std::optional<std::string> unsupported_precision(Precision precision, model::Use use = model::Use::train);
 
 /// True if this machine has a Winograd convolution of this precision.
 bool offers_winograd(Precision precision);
