@@ -51,7 +51,7 @@ std::string decompressed(std::string_view bytes, const std::string& name, std::s
             throw InputError(name + ": it holds more than " + std::to_string(largest >> 20) + " MiB of text");
         text.resize(before + written);
         bytes.remove_prefix(read);
-        room = is_small ? room + room : first_room;
+        room = is_small ? 2 * room : first_room;
     }
     return text;
 }

@@ -209,7 +209,7 @@ void read_lines_of(const std::filesystem::path& file, const std::string& header,
     const std::optional<std::string> mended = with_header(read_file(file), header);
     tell(damage, !mended);
     if (!mended) return;
-    std::istringstream text(mended.value());
+    std::istringstream text(*mended);
     CsvLines again(text, file.string());
     again.next();
     check_header(again);

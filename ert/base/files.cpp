@@ -16,7 +16,6 @@
 #include <cerrno>
 #include <cstring>
 #include <random>
-#include <utility>
 #include <vector>
 
 namespace roof {
@@ -124,9 +123,8 @@ fs::path end_of_links(fs::path file)
 /// Standard output may be redirected into a regular file, which later output continues.
 bool is_standard_output(const struct stat& status)
 {
-    struct stat output {};  // and no file, if it is closed
-    ::fstat(own_output(), &output);
-    return std::pair(output.st_dev, output.st_ino) == std::pair(status.st_dev, status.st_ino);
+    struct stat output {};
+    return ::fstat(own_output(), &output) == 0 && output.st_dev == status.st_dev && output.st_ino == status.st_ino;
 }
 
 void replace_file(const fs::path& file, const std::string& content, mode_t mode)

@@ -1,4 +1,4 @@
-// Which folder beside a run is taken for its calibration, and all that is said of those that are not.
+// Which folder beside a run becomes its calibration, and what is said about the other folders.
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/method/bench/node.hpp"

@@ -141,11 +141,11 @@ std::vector<Round> rounds_of(const std::string& text, double scale)
     std::vector<Round> rounds;
     for (const std::string& part : split(text, ';')) {
         const std::size_t colon = std::min(part.find(':'), part.size() - 1);
-        RateSample undisturbed;
-        read_cell(undisturbed.clock, std::string_view(part).substr(0, colon));
+        double clock = 0;
+        read_cell(clock, std::string_view(part).substr(0, colon));
         Round& round = rounds.emplace_back();
         for (const std::string& word : split(std::string_view(part).substr(colon + 1), ' ')) {
-            RateSample& sample = round.emplace_back(undisturbed);
+            RateSample& sample = round.emplace_back(RateSample{0, clock});
             const std::size_t digits = std::min(word.find_first_of("dxlc"), word.size());
             read_cell(sample.rate, std::string_view(word).substr(0, digits));
             sample.rate *= scale / parts;
@@ -154,7 +154,7 @@ std::vector<Round> rounds_of(const std::string& text, double scale)
             sample.is_late = word.find('l') != std::string::npos;
             if (const std::size_t at = word.find('c'); at != std::string::npos) {
                 read_cell(sample.clock, std::string_view(word).substr(at + 1));
-                sample.clock *= undisturbed.clock / parts;
+                sample.clock *= clock / parts;
             }
         }
     }

@@ -17,7 +17,6 @@
 #include <cstring>
 #include <ctime>
 #include <functional>
-#include <ranges>
 #include <tuple>
 
 namespace roof {
@@ -49,10 +48,11 @@ try {
     CsvLines lines(csv, {});
     std::string what;
     if (!lines.next(what)) return {};
-    const auto column = std::ranges::find(lines.cells(), "started_utc") - lines.cells().begin();
+    const auto found = std::ranges::find(lines.cells(), "started_utc");
+    const auto column = static_cast<std::size_t>(found - lines.cells().begin());
     while (lines.number() < most_read && lines.next(what))
-        for (const std::string_view cell : lines.cells() | std::views::drop(column) | std::views::take(1))
-            if (utc_seconds(std::string(cell))) return std::string(cell);
+        if (column < lines.cells().size() && utc_seconds(std::string(lines.cells()[column])))
+            return std::string(lines.cells()[column]);
     return {};
 } catch (const std::exception&) {
     return {};
@@ -83,7 +83,7 @@ void read_time(Neighbour& found)
     constexpr double most_apart = 24 * 3600;
     const std::string name = found.place.filename().string();
     const auto said = time_in_name(found.place);
-    found.time = start_of_rows(found.place);
+    if (found.has_rows) found.time = start_of_rows(found.place);
     if (const auto began = utc_seconds(found.time);
         began && said && std::abs(std::difftime(*began, *said)) > most_apart)
         found.odd = fmt::format("the name of '{}' and its rows disagree: the first began at {}", name, found.time);
@@ -92,6 +92,7 @@ void read_time(Neighbour& found)
 
 void read_plan(Neighbour& found)
 try {
+    if (!is_there(found.place / "plan.yaml")) return;
     found.plan = read_file(found.place / "plan.yaml", largest_document);
     const std::string line = fmt::format("\nplan.yaml,{},{:08x},", found.plan.size(), crc32_of(found.plan));
     found.is_plan_whole = is_there(found.place / seal_file) &&
@@ -102,8 +103,8 @@ try {
 /// Its folder's head.
 void read_head(Neighbour& found)
 {
-    std::string in_capitals, no_table;  // of use where no file has a right name
-    bool has_folders = false;           // of runs, which may be read
+    std::string in_capitals, no_table;
+    bool has_folders = false;  // of runs, which may be read
     std::error_code none;
     found.unread = why_not_read(found.place);
     for (fs::directory_iterator at(found.place, none), end; at != end; at.increment(none)) {
@@ -113,7 +114,7 @@ void read_head(Neighbour& found)
         if (is_table && !at->is_regular_file(none))
             no_table = fmt::format("cannot read {}: it is no regular file", at->path().string());
         if (std::ranges::find(names, right) == names.end()) continue;
-        in_capitals = fmt::format("{}: roof reads {} alone", at->path().string(), right);
+        if (name != right) in_capitals = fmt::format("{}: roof reads {} alone", at->path().string(), right);
         found.is_results = found.is_results || name == right;
         if (found.unread.empty() && name == right) found.unread = why_not_read(at->path());
     }

@@ -123,10 +123,8 @@ class Reader {
                                   other_ids_[here] = id;
                                   mark(results_.rows.back(), where_ + ": " + what);
                               }
-                              if (has_checksums_ && is_alone_)
-                                  prove(results_.rows.back(), proof);
-                              else if (has_checksums_)
-                                  proofs_.push_back(std::move(proof));
+                              if (has_checksums_ && is_alone_) prove(results_.rows.back(), proof);
+                              if (has_checksums_ && !is_alone_) proofs_.push_back(std::move(proof));
                           });
     }
 
@@ -277,12 +275,13 @@ class Reader {
     /// Where the row with this id in its line is; null if there is none.
     Place* find(const std::string& id)
     {
-        if (id == last_.first) return last_.second;
+        if (last_ != nullptr && id == last_id_) return last_;
         const auto [begin, end] = index_.equal_range(std::hash<std::string>{}(id));
         for (auto at = begin; at != end; ++at) {
             const auto other = other_ids_.find(at->second.row);
             if (id != (other == other_ids_.end() ? results_.rows[at->second.row].id() : other->second)) continue;
-            return (last_ = {id, &at->second}).second;
+            last_id_ = id;
+            return last_ = &at->second;
         }
         return nullptr;
     }
@@ -327,11 +326,12 @@ class Reader {
     std::unordered_multimap<std::size_t, Place>
         index_;                                     ///< by the hash of the id in the row's line; the row has the id
     std::map<std::size_t, std::string> other_ids_;  ///< of damaged rows, in their line
-    std::pair<std::string, Place*> last_{"\n", nullptr};  ///< that find() found; no id is a line end
-    std::set<std::string> names_;                         ///< of the files that were read
-    std::string_view file_;                               ///< the one that is read
-    bool has_checksums_ = false;                          ///< of the rows
-    bool says_time_known_ = true;                         ///< older files say it by the first word of the description
+    std::string last_id_;                           ///< that find() found
+    Place* last_ = nullptr;
+    std::set<std::string> names_;  ///< of the files that were read
+    std::string_view file_;        ///< the one that is read
+    bool has_checksums_ = false;   ///< of the rows
+    bool says_time_known_ = true;  ///< older files say it by the first word of the description
     std::optional<std::uint32_t> run_header_;
     bool is_alone_;              ///< as in Reader()
     std::vector<Proof> proofs_;  ///< of the rows, if they have checksums and are proven later

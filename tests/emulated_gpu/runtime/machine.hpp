@@ -80,8 +80,10 @@ class GraphRun {
 
 class Machine {
   public:
-    /// As many small cards as the environment's ROOF_EMULATED_GPUS says, else one, each with ROOF_EMULATED_MIB of memory ("256,8": the
-    /// first has 256, the others 8; the most that was allocated goes to the file ROOF_EMULATED_PEAK with the number of its device) and of the kind ROOF_EMULATED_CARD, else an H100. With ROOF_EMULATED_RACES all races for global memory are found.
+    /// As many small cards as the environment's ROOF_EMULATED_GPUS says, else one, of the kind ROOF_EMULATED_CARD, else
+    /// an H100, each with ROOF_EMULATED_MIB of memory ("256,8": the first has 256, the others 8). With
+    /// ROOF_EMULATED_PEAK the most bytes that were allocated go to the file of this name and the number of the device;
+    /// with ROOF_EMULATED_RACES all races for global memory are found.
     Machine();
 
     std::recursive_mutex& mutex() { return mutex_; }
