@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include <hwloc.h>
 #include <unistd.h>
@@ -24,17 +24,17 @@ using TopologyOwner = std::unique_ptr<hwloc_topology, Destroy>;
 /// Without hwloc's variables in the environment: a batch system's HWLOC_XMLFILE or HWLOC_SYNTHETIC is another machine.
 TopologyOwner load()
 {
-    std::vector<char*> others;
+    std::vector<std::string> hidden;
     for (char** line = environ; *line != nullptr; ++line)
-        if (!std::string_view(*line).starts_with("HWLOC_")) others.push_back(*line);
-    others.push_back(nullptr);
-    char** const all = std::exchange(environ, others.data());
+        if (std::string_view(*line).starts_with("HWLOC_")) hidden.emplace_back(*line);
+    const auto name = [](const std::string& line) { return line.substr(0, line.find('=')); };
+    for (const std::string& line : hidden) ::unsetenv(name(line).c_str());
     hwloc_topology_t topology = nullptr;
     TopologyOwner owner(hwloc_topology_init(&topology) == 0 ? topology : nullptr);
     // Reads the whole machine, so that processors which this process may not use are reported too.
     if (owner) hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     const bool is_read = owner && hwloc_topology_load(topology) == 0;
-    environ = all;
+    for (const std::string& line : hidden) ::setenv(name(line).c_str(), line.substr(line.find('=') + 1).c_str(), 1);
     if (!is_read) throw Error("hwloc cannot read the topology of this machine");
     return owner;
 }

@@ -236,6 +236,7 @@ def obstacle(preload):
 
 
 def environment(machine_folder, preload):
-    """For a process on that machine. Threads beyond the real processors wait without spinning."""
+    """For a process on that machine. Threads beyond the real processors wait without spinning. roof puts OMP_DYNAMIC back, as it does for a
+    user who sets it, before hwloc sets variables of its own."""
     return {"LD_AUDIT": str(preload), "LD_PRELOAD": str(preload), "ROOF_MADE_MACHINE": str(machine_folder),
-            "OMP_WAIT_POLICY": "passive"}
+            "OMP_WAIT_POLICY": "passive", "OMP_DYNAMIC": "false"}
