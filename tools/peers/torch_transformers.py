@@ -45,6 +45,8 @@ def token_network(torch, vocabulary, channels, heads, tokens, blocks, wide):
         def __init__(self):
             super().__init__()
             self.wte, self.wpe = nn.Embedding(vocabulary, channels), nn.Embedding(tokens, channels)
+            for embedding in (self.wte, self.wpe):
+                nn.init.normal_(embedding.weight, std=0.02)  # as published; with 1, probabilities underflow and steps take up to ten times as long
             all_blocks = [transformer_block(torch, channels, heads, wide, True, 1e-5, "tanh") for _ in range(blocks)]
             self.blocks, self.norm = nn.Sequential(*all_blocks), nn.LayerNorm(channels)
 
