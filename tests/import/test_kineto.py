@@ -200,6 +200,10 @@ class Devices(unittest.TestCase):
         captured = [operator("aten::mm", 1690000000000500, 20, [[64, 128], [128, 256]]), launch(1690000000000505, 800)]
         on_host = [operator("aten::mm", 1690000000000600, 20, [[64, 128], [128, 256]])]
         self.assertEqual(PRODUCT, of_events(steps() + captured + on_host).rows[0].flops)
+        replayed = [launch(1690000000000700, 801, "cudaGraphLaunch"), kernel(1690000000000800, 50, 801)]
+        found = of_events(captured + replayed)  # of a graph: what was captured did not run then
+        self.assertIsNone(found.rows[0].flops)
+        self.assertIn("FLOPs: no formula is known for cudaGraphLaunch (100% of the time of gpu:0)", found.missing)
 
     def test_a_graph_is_named_by_its_launch(self):
         events = steps() + [launch(1690000000000500, 77, "cudaGraphLaunch"), kernel(1690000000000600, 80, 77, "inner")]

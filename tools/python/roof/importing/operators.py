@@ -65,6 +65,7 @@ class Operators:
     def __init__(self, threads: Dict[Any, List[Span]], flows: Dict[Any, List[Any]],
                  started: Dict[Any, List[Record]]) -> None:
         self.started, self.unknown = started, defaultdict(Tally)  # type: ignore[var-annotated]
+        self.is_linked = False  #: a call started something on a device
         self.has_shapes = any(span.shaped for spans in threads.values() for span in spans)
         self.has_modules = any(span.kind == "module" for spans in threads.values() for span in spans)
         self.threads = {thread: self.nest(spans) for thread, spans in threads.items()}
@@ -125,6 +126,7 @@ class Operators:
     def launch(self, call: Any, operator: str, unit: Optional[Unit]) -> None:
         name = call.name if "GraphLaunch" in call.name else operator
         for record in self.started.get(call.correlation, ()) if call.correlation is not None else ():
+            self.is_linked = True
             if unit is not None:
                 unit.devices.add(record.device)
             if isinstance(record, Kernel):
@@ -188,7 +190,7 @@ def steps_of(calls: List[Outermost], steps: List[Any]) -> Iterable[Optional[int]
 def set_work(row: Row, steps: List[List[Outermost]], operators: Operators, imported: Imported) -> None:
     """The FLOPs of one step: of several, the median's; of what ran on the row's device, where the trace tells it. What
     has no formula and took more than 1% of the time makes them a lower bound."""
-    is_linked = any(unit.devices for calls in operators.threads.values() for call in calls for unit in call.units)
+    is_linked = operators.is_linked and any(call.calls for calls in operators.threads.values() for call in calls)
     all_units = [[unit for call in calls for unit in call.units if not is_linked or row.device in unit.devices]
                  for calls in steps]
     by_flops = sorted(((Work.sum(unit.work for unit in units), units) for units in all_units),
