@@ -46,23 +46,27 @@ def clipped(given: Given, x: Any, low: Any = None, high: Any = None) -> Any:
     return np.clip(x, low, high).astype(x.dtype)
 
 
+def summed_up(given: Given, x: Any, axis: Any) -> Any:
+    turns = (int(axis),) * bool(given.get("reverse"))
+    made = np.flip(np.cumsum(np.flip(x, turns), int(axis), x.dtype), turns)
+    return made - x if given.get("exclusive") else made
+
+
 def reduced(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda given, x, axes=None: function(x, axis=axes_in(given, axes),
                                                 keepdims=bool(given.get("keepdims", True)))
 
 
 OF_LISTS: Dict[str, Callable[..., Any]] = {
-    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": divided, "Neg": np.negative, "Abs": np.abs,
-    "Sqrt": np.sqrt,
-    "Floor": np.floor, "Ceil": np.ceil, "Round": np.round, "Equal": np.equal, "Greater": np.greater, "Less": np.less,
-    "Sign": np.sign, "GreaterOrEqual": np.greater_equal, "LessOrEqual": np.less_equal, "And": np.logical_and,
-    "Or": np.logical_or,
-    "Xor": np.logical_xor, "Not": np.logical_not, "Where": np.where, "Identity": lambda x: x, "Pow": np.power,
-    "NonZero": lambda x: np.array(np.nonzero(x)), "Max": lambda *lists: np.max(np.broadcast_arrays(*lists), axis=0),
-    "Min": lambda *lists: np.min(np.broadcast_arrays(*lists), axis=0), "Tile": np.tile,
+    **{name: getattr(np, name.lower())
+       for name in "Abs Add Ceil Equal Floor Greater Less Round Sign Sqrt Tile Where".split()},
+    "Sub": np.subtract, "Mul": np.multiply, "Div": divided, "Neg": np.negative, "Pow": np.power,
+    "GreaterOrEqual": np.greater_equal, "LessOrEqual": np.less_equal, "And": np.logical_and, "Or": np.logical_or,
+    "Xor": np.logical_xor, "Not": np.logical_not, "Identity": lambda x: x, "NonZero": lambda x: np.array(np.nonzero(x)),
+    "Max": lambda *lists: np.max(np.broadcast_arrays(*lists), axis=0),
+    "Min": lambda *lists: np.min(np.broadcast_arrays(*lists), axis=0),
     "Expand": lambda x, to: x * np.ones([int(n) for n in to], x.dtype),
-    "Range": lambda start, end, step: np.arange(start, end, step, start.dtype)
-}
+    "Range": lambda start, end, step: np.arange(start, end, step, start.dtype)}
 WITH_ATTRIBUTES: Dict[str, Callable[..., Any]] = {
     "Cast": lambda given, x: x.astype(TYPES[given["to"]]), "Slice": sliced, "Reshape": reshaped, "Clip": clipped,
     "Mod": lambda given, a, b: np.fmod(a, b) if given.get("fmod") else np.mod(a, b),
@@ -70,14 +74,10 @@ WITH_ATTRIBUTES: Dict[str, Callable[..., Any]] = {
     "Gather": lambda given, x, places: np.take(x, places, given.get("axis", 0)),
     "Squeeze": lambda given, x, axes=None: np.squeeze(x, axes_in(given, axes)),
     "Unsqueeze": lambda given, x, axes=None: np.expand_dims(x, axes_in(given, axes)),
-    "Flatten": flattened,
-    "Transpose": lambda given, x: np.transpose(x, given.get("perm")),
-    "CumSum": lambda given, x, axis: np.cumsum(x, int(axis)),
+    "Transpose": lambda given, x: np.transpose(x, given.get("perm")), "Flatten": flattened, "CumSum": summed_up,
     "ConstantOfShape": lambda given, to: np.full([int(n) for n in to],
                                                  *given.get("value", np.zeros((), np.float32)).ravel()),
-    "ReduceProd": reduced(np.prod), "ReduceSum": reduced(np.sum), "ReduceMax": reduced(np.max),
-    "ReduceMin": reduced(np.min)
-}
+    **{f"Reduce{name}": reduced(getattr(np, name.lower())) for name in ("Prod", "Sum", "Max", "Min")}}
 
 
 def numbers_of(operation: str, given: Given, inputs: Sequence[Optional[Value]], result: Value) -> Any:
