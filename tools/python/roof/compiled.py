@@ -154,7 +154,7 @@ def with_marks(lines: List[str], nodes: Any) -> List[str]:
 def definitions(source: str) -> Dict[str, Tuple[str, str]]:
     """Language and text of each generated kernel."""
     parts = re.split(r"^(\w+) = async_compile\.(\w+)\(", source, flags=re.MULTILINE)
-    return {name: (language, text) for name, language, text in zip(parts[1::3], parts[2::3], parts[3::3])}
+    return dict(zip(parts[1::3], zip(parts[2::3], parts[3::3])))
 
 
 def kernel_of(name: str, nodes: List[Any], definition: Optional[Tuple[str, str]], called: Collection[str]) -> Kernel:

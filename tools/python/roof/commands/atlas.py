@@ -6,13 +6,13 @@ from typing import List
 
 from roof.commands import Words, require
 from roof.errors import InputError
+from roof.fleet.tables import say, show, write_page
 
 
 def _add(words: List[str], folder: str, parser: Words) -> int:
     """A damaged or unfinished calibration is not written: the file is meant to be published."""
     from roof.fleet.atlas import read_machine
     from roof.fleet.folders import exported
-    from roof.fleet.tables import say, write_page
 
     if len(words) != 2:
         parser.error("add: a calibration and a name for its machine")
@@ -35,7 +35,6 @@ def main(arguments: List[str]) -> int:
     options = parser.parse_intermixed_args(arguments)
     require("fleet", "numpy", "scipy")
     from roof.fleet.atlas import BUILT_IN, atlas_page, atlas_table, read_devices
-    from roof.fleet.tables import show, write_page
 
     if options.words[:1] == ["add"]:
         return _add(options.words[1:], options.out, parser)

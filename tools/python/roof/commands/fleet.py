@@ -10,6 +10,9 @@ from typing import List
 
 from roof.commands import Words, require, whole
 from roof.errors import InputError
+from roof.fleet.nodes import node_list, read_expected
+from roof.fleet.scripts import Script, fleet_script
+from roof.fleet.tables import say, say_json, show, write_page
 from roof.texts import printable
 
 PARSER = Words("fleet", "anonymise json",
@@ -20,10 +23,6 @@ VERBS = ("script", "retest", "history", "compare")  #: without one of them the f
 
 
 def _script(options: argparse.Namespace, words: List[str]) -> int:
-    from roof.fleet.nodes import node_list, read_expected
-    from roof.fleet.scripts import Script, fleet_script
-    from roof.fleet.tables import say
-
     if len(words) != 1:
         PARSER.error("script: one of slurm, pbs, kubernetes and parallel")
     plan, devices = options.plan, options.device.split(",") if options.device else []
@@ -62,8 +61,6 @@ def main(arguments: List[str]) -> int:
     from roof.fleet.folders import anonymise, read_fleet
     from roof.fleet.judge import judge, nodes_to_retest
     from roof.fleet.members import JudgeOptions
-    from roof.fleet.nodes import read_expected
-    from roof.fleet.tables import say, say_json, show, write_page
 
     numpy.seterr(all="ignore")  # rates of hostile digests may differ by more than a number can
     if verb == "compare" and len(words) != 2:

@@ -10,7 +10,7 @@ import zlib
 from array import array
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
@@ -75,15 +75,9 @@ class Digest:
 
 def seconds_of(time: str) -> float:
     """Of "2026-11-22T18:02:16Z"; midnight where what follows the day is missing or wrong. Raises ValueError."""
-    day = datetime.date(int(time[:4]), int(time[5:7]), int(time[8:10]))
-    seconds, unit = (day - datetime.date(1970, 1, 1)).days * 86400.0, 3600.0
-    for place in (11, 14, 17):
-        part = re.match("[0-5][0-9]|6[01]", time[place:])
-        if part is None:
-            break
-        seconds += unit * int(part[0])
-        unit /= 60
-    return seconds
+    day = datetime.date(int(time[:4]), int(time[5:7]), int(time[8:10])) - datetime.date(1970, 1, 1)
+    parts = takewhile(bool, (re.match("[0-5][0-9]|6[01]", time[place:]) for place in (11, 14, 17)))
+    return day.days * 86400.0 + sum(unit * int(part[0]) for part, unit in zip(parts, (3600, 60, 1)))
 
 
 def _decompressed(file: bytes) -> bytes:

@@ -20,8 +20,7 @@ NORMAL = np.eye(FORMS)[0]
 #: The weight of each form before a fleet shows its tails. Student's: each by one over its degrees.
 BEFORE = np.concatenate(([0.5], 0.45 / DEGREES / (1 / DEGREES).sum(), np.full(len(SHARES), 0.05 / len(SHARES))))
 #: Distances of the tables: evenly up to 12, then in steps of a tenth up to 1e4.
-PLACES = np.concatenate((np.arange(120) * 0.1,
-                         12 * 1.1 ** np.arange(math.ceil(math.log(1e4 / 12) / math.log(1.1)))))
+PLACES = np.concatenate((np.arange(120) * 0.1, 12 * 1.1 ** np.arange(math.ceil(math.log(1e4 / 12) / math.log(1.1)))))
 #: The ends of bins of distances: of equal width, then widening.
 BINS = np.concatenate((np.arange(33) * 0.25, 8 * 1.08 ** np.arange(1, 91)))
 LOWEST = -700.0
