@@ -266,8 +266,8 @@ TEST_CASE("Lists of up to 262,144 integers are computed from shapes, and 4,194,3
     add_numbers(model, "most", std::vector<long long>(65535, 1));  // with its one extent 2^16
     add_numbers(model, "one", {1});
     add_weights(model, "unknown", {});
-    for (const char* step :
-         {"a = Concat half half", "b = Concat half half one", "c = Identity unknown", "d = Identity most"})
+    for (const char* step : {"a = Concat half half axis=0", "b = Concat half half one axis=0", "c = Identity unknown",
+                             "d = Identity most"})
         add_step(model, step);
     const auto node = [&](int index) { return Node(model.graph().node(index)); };
     Graph graph("made", {3, 8, 8});

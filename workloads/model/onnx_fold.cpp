@@ -122,7 +122,7 @@ Tensor computed(const Node& node, const Tensors& constants)
 Tensor concatenated(const Node& node, const Tensors& constants)
 {
     const Tensor& first = input(node, constants, 0);
-    const std::size_t axis = axis_of(node.number("axis", 0), first.dims.size());
+    const std::size_t axis = axis_of(node.number("axis"), first.dims.size());
     Tensor made{.dims = first.dims, .numbers = Reals{}, .is_float = first.is_float};
     made.dims[axis] = 0;
     for (int index = 0; index < node.inputs(); ++index) {
@@ -324,9 +324,12 @@ Tensor folded(const Node& node, const Tensors& constants)
     if (operation == "Identity") return made;
     if (operation == "Transpose") return transposed(node, made);
     if (operation == "Cast") {
-        made.is_float = is_float(static_cast<int>(node.number("to", onnx::TensorProto::FLOAT)));
-        for (std::size_t k = 0; !made.is_float && made.numbers && k < made.numbers->size(); ++k)
-            (*made.numbers)[k] = std::trunc((*made.numbers)[k]);
+        const auto to = static_cast<int>(node.number("to", onnx::TensorProto::FLOAT));
+        made.is_float = is_float(to);
+        for (std::size_t k = 0; !made.is_float && made.numbers && k < made.numbers->size(); ++k) {
+            double& one = (*made.numbers)[k];
+            one = to == onnx::TensorProto::BOOL ? (one != 0 ? 1 : 0) : std::trunc(one);
+        }
         return made;
     }
     if (operation == "Expand") return expanded(made, integers(input(node, constants, 1)));

@@ -58,6 +58,12 @@ class Node {
         const onnx::AttributeProto* const found = attribute(of);
         return found == nullptr ? usual : found->i();
     }
+    /// Throws Refused where the attribute is not given.
+    long long number(const std::string& of) const
+    {
+        if (attribute(of) == nullptr) throw Refused{"without " + of};
+        return number(of, 0);
+    }
     float real(const std::string& of, float usual) const
     {
         const onnx::AttributeProto* const found = attribute(of);

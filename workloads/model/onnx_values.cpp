@@ -153,7 +153,7 @@ bool Values::join(const Node& node)
     }
     const Shape map = graph_.layer(made.layer).output;
     if (made.count(positions) == 1LL * map.height * map.width) return false;
-    const std::size_t axis = axis_of(node.number("axis", 0), made.axes.size());
+    const std::size_t axis = axis_of(node.number("axis"), made.axes.size());
     const Parts all_channels = joined({{channels, map.channels}});
     const bool is_of_channels = !all_channels.empty() && made.axes[axis] == all_channels;
     View outer = made;  // the positions around those that are joined
@@ -163,7 +163,7 @@ bool Values::join(const Node& node)
     long long extent = 0;  // of all parts along the axis
     for (const View& part : parts) {
         std::vector<Parts> wanted = made.axes;
-        const Parts& own = part.axes[axis_of(node.number("axis", 0), part.axes.size())];
+        const Parts& own = part.axes[axis_of(node.number("axis"), part.axes.size())];
         if (!is_of_channels) wanted[axis] = parts_of({.axes = {own}}, positions);
         if (part.axes != wanted || part.factor != 1 || part.count(channels) != map.channels)
             throw Refused{"of parts that differ"};
