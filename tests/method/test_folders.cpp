@@ -173,6 +173,13 @@ TEST_CASE("of a node without a full calibration the newest of the best kind is t
     make_run(home / "7", "quick: true\n" + both, 7);
     make_run(home / "8", "rounds: 2\n" + both, 8);
     CHECK(taken() == "7");
+    const auto cut_off = [](Measurement& row) {
+        if (row.point.text_or("operation", "") == "copy") row.status = Status::skipped;
+    };
+    const std::string copies = "  - {bench: bandwidth, operation: copy, working_set: 8192}\n";
+    make_run(home / "9", both + copies, 9, machine_with("n1"), cut_off);
+    CHECK(taken() == "9");  // its time was over, but it is no worse than a quick one
+    fs::remove_all(home / "9");
     CHECK(taken(nullptr, "n2") == "2");
     // Those beside it count as those in it do.
     CHECK(find_calibration(home, "n1").filename() == "7");

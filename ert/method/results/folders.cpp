@@ -72,14 +72,18 @@ bool is_sustained(const PlanEntry& entry)
     return entry.stopping.sustain.value > 0;
 }
 
+/// Whether its time was over before all rows were measured.
+bool has_ended(std::span<const Measurement> rows)
+{
+    return std::ranges::find(rows, Status::skipped, &Measurement::status) != rows.end();
+}
+
 bool is_complete(const fs::path& folder, const Scheduler& scheduler)
 {
     if (!is_there(folder / measurements_file)) return false;
     try {
         const Results results = read_results(folder);
-        const bool has_ended =
-            std::ranges::find(results.rows, Status::skipped, &Measurement::status) != results.rows.end();
-        return !results.damage.empty() || has_ended || scheduler.next(results.rows).empty();
+        return !results.damage.empty() || has_ended(results.rows) || scheduler.next(results.rows).empty();
     } catch (const Error&) {
         return true;  // nothing is appended to a damaged folder
     }
@@ -134,6 +138,7 @@ constexpr const char* no_rows = "it has no rows: its run was stopped before the 
 /// What one reading of a folder shows.
 struct Reading {
     std::optional<CalibrationKind> kind{};  ///< empty if it has no ceilings, or cannot be read
+    int rank = 0;                           ///< of kinds: the full, then those that are quick or whose time was over
     std::string damage{};                   ///< of one that may have ceilings; empty for one that holds steps alone
     std::string why{};                      ///< a reason to pass it over that is no damage
 };
@@ -148,6 +153,8 @@ Reading look_at(const fs::path& place)
         } else if (is_there(place / measurements_file)) {
             const Results results = read_results(place);
             look.kind = kind_of(place, results.rows);
+            const bool is_best = look.kind == CalibrationKind::full;
+            look.rank = is_best ? 2 : look.kind == CalibrationKind::quick || has_ended(results.rows) ? 1 : 0;
             const bool has_only_steps =
                 !results.rows.empty() &&
                 std::ranges::all_of(results.rows, [](const Measurement& row) { return row.role == Role::step; });
@@ -180,15 +187,15 @@ class Search {
             if (place.is_results && !place.has_steps_alone() && place.place != here)
                 seen_.push_back({place, {}, Whose::unknown});
         for (const Whose whose : {Whose::own, Whose::of_other_node}) {
-            std::optional<CalibrationKind> best;
+            int best = -1;
             for (Seen& one : seen_) {
                 if (one.whose == Whose::unknown) judge(one);
                 if (one.whose != whose) continue;
                 one.look = look_at(one.head.place);
-                if (!one.look.kind || (best && *one.look.kind <= *best)) continue;
+                if (!one.look.kind || one.look.rank <= best) continue;
                 found_ = &one;
-                best = one.look.kind;
-                if (*best == CalibrationKind::full) break;
+                best = one.look.rank;
+                if (one.look.kind == CalibrationKind::full) break;
             }
             if (found_ != nullptr) return found_->head.place;
         }
