@@ -99,6 +99,21 @@ class Wheel(unittest.TestCase):
                 other.writestr(entry, archive.read(entry) + (b"\n" if entry.filename == "roof/py.typed" else b""))
         self.assertEqual(["roof/py.typed is not as RECORD has it"], wheel.check(changed, c_library=(2, 99)))
 
+    def test_a_gpu_part_without_the_code_of_a_card_is_a_fault(self):
+        def faults_with(capabilities, words):
+            # Headers of ELF files for NVIDIA's machine, with the capability where its binary utilities read it.
+            begin = b"\x7fELF\x02\x01\x01".ljust(18, b"\0") + (190).to_bytes(2, "little") + bytes(28)
+            code = b"".join(begin + (one << 8).to_bytes(4, "little") for one in capabilities) + words
+            text = f'extern "C" const unsigned char code[] = {{{", ".join(map(str, code))}}};'
+            self.compile(text, self.program / "roof_gpu.so", "-shared", "-fPIC")
+            return wheel.check(self.make(), c_library=(2, 99))
+
+        cards = (75, 80, 86, 89, 90, 100, 120)
+        self.assertEqual([], faults_with(cards, b".target sm_90"))
+        self.assertEqual([f"roof_gpu.so has no machine code for {lacking}" for lacking in ("8.6", "12.0")],
+                         faults_with((75, 80, 89, 90, 100), b".target sm_90"))
+        self.assertEqual(["roof_gpu.so has no PTX for newer GPUs"], faults_with(cards, b"sm_90"))
+
     def test_that_of_dist_has_no_fault(self):
         made = sorted((ROOT / "dist").glob("*.whl"))
         if not made:

@@ -11,6 +11,7 @@ import io
 import re
 import shutil
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,9 @@ HERE = Path(__file__).resolve().parent
 PYTHON = HERE.parent / "python"
 PROGRAM = "roof/program"
 LARGEST = 60 * 10**6  # bytes
+CAPABILITIES = {75, 80, 86, 89, 90, 100, 120}  # of which the GPU parts have machine code, 75 for 7.5
+CUBIN = b"\x7fELF\x02\x01\x01"
+MACHINE_CUDA = 190
 C_LIBRARY = (2, 31)  # Debian 11's
 # What every system with this C library has.
 SYSTEM = re.compile(r"(ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv|libgcc_s|libutil)\.so(\.\d+)?")
@@ -183,6 +187,25 @@ def faults_of_programs(files, c_library):
                 yield f"{file.name} needs {name} of {version}"
 
 
+def capabilities(data):
+    """Compute capabilities of the machine code within: 90 for 9.0."""
+    at = data.find(CUBIN)
+    while at >= 0:
+        if data[at + 18:at + 20] == struct.pack("<H", MACHINE_CUDA):
+            yield struct.unpack_from("<I", data, at + 48)[0] >> 8 & 0xFF
+        at = data.find(CUBIN, at + 1)
+
+
+def faults_of_gpu_parts(files):
+    for file in files:
+        if file.name in ("roof_gpu.so", "roof_cudnn.so"):
+            data = file.read_bytes()
+            for one in sorted(CAPABILITIES - set(capabilities(data))):
+                yield f"{file.name} has no machine code for {one // 10}.{one % 10}"
+            if b".target sm_" not in data:
+                yield f"{file.name} has no PTX for newer GPUs"
+
+
 def check(wheel, c_library=C_LIBRARY, largest=LARGEST):
     """Every fault, as a sentence."""
     faults = [] if wheel.stat().st_size <= largest else [f"it has {wheel.stat().st_size} bytes, more than {largest}"]
@@ -192,6 +215,7 @@ def check(wheel, c_library=C_LIBRARY, largest=LARGEST):
         within = Path(folder) / PROGRAM
         files = [file for file in sorted(within.rglob("*")) if file.is_file() and file.read_bytes()[:4] == b"\x7fELF"]
         faults += faults_of_programs(files, c_library)
+        faults += faults_of_gpu_parts(files)
     return faults
 
 
