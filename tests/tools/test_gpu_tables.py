@@ -2,6 +2,8 @@
 import importlib.machinery
 import importlib.util
 import os
+import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -52,6 +54,63 @@ class Texts(unittest.TestCase):
         self.assertIn("| words stride_1 (words), half the L2 | ≥ 4.00 TB/s | ≥ 6.00 TB/s | 1.500 |", text)
         self.assertIn("| words stride_1 (words), four times the L2 | ≥ 2.00 TB/s | ≥ 3.00 TB/s | 1.500 |", text)
         self.assertIn("| L2 load (cg) | - | ≥ 7.70 TB/s | - |", text)
+
+
+class Prose(unittest.TestCase):
+    """Figures beside the tables: those that a person wrote into a sentence."""
+    runs = tables.gpu_runs
+
+    def has(self, page, *figures):
+        text = " ".join((ROOT / "results/examples" / page).read_text(encoding="utf-8").split())
+        for figure in figures:
+            self.assertTrue(figure in text, f"{page} does not say: {figure}")
+
+    def test_of_the_h100_follows_from_its_calibration(self):
+        (folder,) = (path for path in tables.EXAMPLES.iterdir() if path.is_dir())
+        rows, samples = self.runs.rows(folder), self.runs.rows(folder, "samples.csv")
+        capped = [float(row["clock_median_hz"] or 0) for row in rows if "power cap" in row["remarks"]]
+        clocks = [float(sample["clock_hz"] or 0) for sample in samples]
+        over = [clock for clock in clocks if clock > 1.005 * 1.98e9]
+        self.has("nvidia-h100-80gb-hbm3.md", f"the power cap in {len(capped)} rows",
+                 f"in {sum(clock >= 1.975e9 for clock in capped)} of them the clock",
+                 f"{len(over)} of its {len(clocks):,} samples", f"(to {max(clocks) / 1e9:.2f} GHz)")
+
+    def test_of_the_h200s_steps_follows_from_their_rows(self):
+        (gpt2,), (llama,), (resnet,) = map(self.runs.rows, (self.runs.AFTER, self.runs.TRAINED[4], self.runs.TRAINED[3]))
+        low = re.match(r"the clock was below 98% of 1.98 GHz (in \d+ of \d+ launches, down to [\d.]+ GHz)", gpt2["remarks"])
+        slower = re.search(r"tracing made a launch [\d.]+% slower", gpt2["remarks"])
+        clock = statistics.median(float(sample["clock_hz"]) for sample in self.runs.rows(self.runs.AFTER, "samples.csv"))
+        rounds = tables.pages.rows(ROOT / "results/examples/training-h200.csv")
+        ours = [statistics.median(map(float, row["steps"].split())) for row in rounds if row["who"] == "roof"]
+        self.has("nvidia-h200.md", low[1], slower[0], f"its median clock is {clock / 1e9:.4g} GHz where",
+                 f"{float(resnet['compulsory_bytes']) / 1e9:.1f} GB, where",
+                 f"{float(llama['compulsory_bytes']) / 1e9:.2f} GB take",
+                 f"{16 * 1024 / statistics.median(ours) / 1000:.0f},000 tokens/s of ours")
+
+    def waited(self, size, path):
+        found = [row for row in self.runs.rows(self.runs.MORE) if (row["bench"], row["path"]) == ("latency", path)
+                 and abs(float(row["working_set_bytes"]) / 1e6 - size) < 1]
+        return f"{1e9 * self.runs.LINE / self.runs.median_rate(found):.0f}"
+
+    def loads(self, path, low=0, high=100):
+        """TB/s past the L1, of each set between so many megabytes."""
+        rates = {}
+        for row in self.runs.rows(self.runs.MORE):
+            if (row["bench"], row["isa"], row["path"]) == ("bandwidth", "cg", path):
+                rates.setdefault(float(row["working_set_bytes"]) / 1e6, []).append(row)
+        return [f"{self.runs.median_rate(rows) / 1e12:.1f}" for size, rows in rates.items() if low < size < high]
+
+    def ends(self, path, low=0, high=100):
+        return " to ".join(end(self.loads(path, low, high), key=float) for end in (min, max))
+
+    def test_of_the_h200s_l2_follows_from_more_ceilings(self):
+        near, far, beyond = self.waited(25, "alone"), self.waited(42, "alone"), self.waited(67, "alone")
+        self.has("nvidia-h200.md", f"waits {near} ns up to 25 MB, {far} at 42 and 50 MB, and {beyond} at 67 MB",
+                 f"memory has {self.waited(268, '')}")
+        self.has("gpu.md", f"{self.ends('readers:4')} by 4, {self.ends('readers:8')} TB/s by 8",
+                 f"{', '.join(self.loads('readers:4', 40))} by 4; {', '.join(self.loads('readers:1', 40))} by 1",
+                 f"{self.ends('readers:all', 0, 26)} up to 25 MB, {self.ends('readers:all', 26)} beyond",
+                 f"{near} ns up to 25 MB (277 cycles)", f"at 67 MB: {beyond} ns")
 
 
 class Runs(unittest.TestCase):
