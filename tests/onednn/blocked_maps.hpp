@@ -40,6 +40,12 @@ struct Maps {
         const int block = (image * channels + channel / lanes * lanes) * height * width;
         return static_cast<std::size_t>(block + (row * width + column) * lanes + channel % lanes);
     }
+    /// Of the number at a place.
+    std::size_t channel_of(std::size_t place) const
+    {
+        const auto each = static_cast<std::size_t>(lanes), area = static_cast<std::size_t>(height * width);
+        return (place / (each * area) * each + place % each) % static_cast<std::size_t>(channels);
+    }
     bool holds(int row, int column) const { return row >= 0 && row < height && column >= 0 && column < width; }
 };
 

@@ -168,30 +168,51 @@ void check(const AttentionShape& shape, const HeadInTensor& found, const Sums& d
     for (int position = 0; position < shape.positions; ++position) {
         for (int c = 0; c < shape.channels; ++c) {
             const auto k = static_cast<std::size_t>(position * shape.channels + c);
-            INFO("position " << position << ", channel " << c << ": " << found.at(position, c) << ", due "
-                             << due.value[k]);
-            REQUIRE(std::abs(found.at(position, c) - due.value[k]) < tolerance * due.size[k]);
+            if (!(std::abs(found.at(position, c) - due.value[k]) < tolerance * due.size[k]))
+                FAIL("position " << position << ", channel " << c << ": " << found.at(position, c) << ", due "
+                                 << due.value[k]);
         }
     }
 }
 
+/// What a head reads, and what whole matrices make of it.
+struct HeadCase {
+    HeadCase(const AttentionShape& of, Precision of_numbers, int of_lanes)
+        : shape(of),
+          precision(of_numbers),
+          lanes(of_lanes),
+          q(shape, precision, lanes),
+          k(q),
+          v(q),
+          given(q),
+          table(shape)
+    {
+        q.fill(1);
+        k.fill(2);
+        v.fill(3);
+        given.fill(4);
+        due = expected_of(shape, table, q, k, v, given);
+    }
+    AttentionShape shape;
+    Precision precision;
+    int lanes;
+    HeadInTensor q, k, v, given;
+    Table table;
+    Expected due{Sums(0), Sums(0), Sums(0), Sums(0), {}, Sums(0)};
+};
+
 /// Forward, then backward with what the forward pass wrote, each by so many parts.
-void check(const AttentionLoops& loops, const AttentionShape& shape, Precision precision, int lanes, int parts,
-           double tolerance)
+void check(const AttentionLoops& loops, HeadCase& c, int parts, double tolerance)
 {
-    HeadInTensor q(shape, precision, lanes), k = q, v = q, given = q, results = q, to_q = q, to_k = q, to_v = q;
-    q.fill(1);
-    k.fill(2);
-    v.fill(3);
-    given.fill(4);
+    const AttentionShape& shape = c.shape;
+    HeadInTensor results(shape, c.precision, c.lanes), to_q = results, to_k = results, to_v = results;
     std::vector<float> logarithms(static_cast<std::size_t>(shape.positions));
-    AttentionTensors of{q.map(),     k.map(),    v.map(),    results.map(), logarithms.data(),
-                        given.map(), to_q.map(), to_k.map(), to_v.map()};
-    const Table table(shape);
+    AttentionTensors of{c.q.map(),     c.k.map(),  c.v.map(),  results.map(), logarithms.data(),
+                        c.given.map(), to_q.map(), to_k.map(), to_v.map()};
     std::vector<float> to_added(static_cast<std::size_t>(shape.rows));
-    of.added = table.numbers.data() + 1;
+    of.added = c.table.numbers.data() + 1;
     of.apart = 3;
-    of.places = table.places.data();
+    of.places = c.table.places.data();
     of.to_added = to_added.data();
     std::vector<float> scratch(static_cast<std::size_t>(loops.scratch(shape)), std::nanf(""));
     const auto each = static_cast<std::size_t>(loops.gradients(shape));
@@ -203,16 +224,16 @@ void check(const AttentionLoops& loops, const AttentionShape& shape, Precision p
                        scratch.data());
     loops.add_parts(shape, of, parts, gradients.data());
 
-    const Expected due = expected_of(shape, table, q, k, v, given);
     for (std::size_t i = 0; i < logarithms.size(); ++i)
-        REQUIRE(std::abs(static_cast<double>(logarithms[i]) - due.logarithms[i]) <
-                1e-5 * (1 + std::abs(due.logarithms[i])));
-    check(shape, results, due.results, tolerance);
-    check(shape, to_q, due.queries, tolerance);
-    check(shape, to_k, due.keys, tolerance);
-    check(shape, to_v, due.values, tolerance);
+        REQUIRE(std::abs(static_cast<double>(logarithms[i]) - c.due.logarithms[i]) <
+                1e-5 * (1 + std::abs(c.due.logarithms[i])));
+    check(shape, results, c.due.results, tolerance);
+    check(shape, to_q, c.due.queries, tolerance);
+    check(shape, to_k, c.due.keys, tolerance);
+    check(shape, to_v, c.due.values, tolerance);
     for (std::size_t row = 0; row < to_added.size(); ++row)
-        REQUIRE(std::abs(static_cast<double>(to_added[row]) - due.added.value[row]) <= tolerance * due.added.size[row]);
+        REQUIRE(std::abs(static_cast<double>(to_added[row]) - c.due.added.value[row]) <=
+                tolerance * c.due.added.size[row]);
 }
 
 }  // namespace
@@ -220,16 +241,16 @@ void check(const AttentionLoops& loops, const AttentionShape& shape, Precision p
 TEST_CASE("Attention by blocks is that of whole matrices, forward and backward, in every instruction set")
 {
     for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-        for (const AttentionLoops* loops : attention_loops_here(precision)) {
-            for (const bool causal : {false, true}) {
-                for (const int positions : {1, 31, 64, 65, 150}) {
-                    for (const int channels : {5, 16, 64, 88}) {
-                        const int lanes = channels == 16 ? 0 : 16, parts = positions > 64 && channels == 5 ? 2 : 1;
+        for (const bool causal : {false, true}) {
+            for (const int positions : {1, 31, 64, 65, 150}) {
+                for (const int channels : {5, 16, 64, 88}) {
+                    const int lanes = channels == 16 ? 0 : 16, parts = positions > 64 && channels == 5 ? 2 : 1;
+                    HeadCase c({positions, channels, 0.3F, causal}, precision, lanes);
+                    for (const AttentionLoops* loops : attention_loops_here(precision)) {
                         INFO(loops->name << (precision == Precision::bf16 ? ", bf16, " : ", fp32, ") << positions
                                          << " positions, " << channels << " channels, causal " << causal);
                         // bf16 has 8 bits: weights, slopes and results are rounded.
-                        check(*loops, {positions, channels, 0.3F, causal}, precision, lanes, parts,
-                              precision == Precision::bf16 ? 0.01 : 1e-5);
+                        check(*loops, c, parts, precision == Precision::bf16 ? 0.01 : 1e-5);
                     }
                 }
             }
@@ -240,11 +261,11 @@ TEST_CASE("Attention by blocks is that of whole matrices, forward and backward, 
 TEST_CASE("Attention adds rows of a table to its scores, and hides pairs, in every instruction set")
 {
     for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-        for (const AttentionLoops* loops : attention_loops_here(precision)) {
-            for (const int positions : {1, 49, 65, 130}) {
+        for (const int positions : {1, 49, 65, 130}) {
+            HeadCase c({.positions = positions, .channels = 20, .scale = 0.3F, .rows = 13}, precision, 16);
+            for (const AttentionLoops* loops : attention_loops_here(precision)) {
                 INFO(loops->name << ", " << positions << " positions");
-                check(*loops, {.positions = positions, .channels = 20, .scale = 0.3F, .rows = 13}, precision, 16,
-                      positions > 64 ? 2 : 1, precision == Precision::bf16 ? 0.01 : 1e-5);
+                check(*loops, c, positions > 64 ? 2 : 1, precision == Precision::bf16 ? 0.01 : 1e-5);
             }
         }
     }
@@ -252,9 +273,10 @@ TEST_CASE("Attention adds rows of a table to its scores, and hides pairs, in eve
 
 TEST_CASE("Attention keeps its digits where each block of keys has much larger scores than the one before")
 {
+    // Scores of hundreds, which have 16 bits behind the point: one block's weights underflow beside the next one's.
+    HeadCase c({300, 88, 8, false}, Precision::fp32, 16);
     for (const AttentionLoops* loops : attention_loops_here(Precision::fp32)) {
         INFO(loops->name);
-        // Scores of hundreds, which have 16 bits behind the point: one block's weights underflow beside the next one's.
-        check(*loops, {300, 88, 8, false}, Precision::fp32, 16, 3, 1e-3);
+        check(*loops, c, 3, 1e-3);
     }
 }

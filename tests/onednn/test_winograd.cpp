@@ -16,32 +16,6 @@ using namespace roof::kernels;
 
 namespace {
 
-std::size_t weight_at(const ConvolutionPass& shape, int lanes, int o, int i, int tap)
-{
-    const int block = (o / lanes * (shape.source.channels / lanes) + i / lanes) * 9 + tap;
-    return static_cast<std::size_t>(block * lanes * lanes + i % lanes * lanes + o % lanes);
-}
-
-/// Calls round(source, weight, result) with the indices of each product of the convolution.
-template <class Round>
-void for_products(const ConvolutionPass& shape, int lanes, const Round& round)
-{
-    const Maps source{shape.source.channels, shape.source.height, shape.source.width, lanes};
-    const Maps result{shape.result.channels, shape.source.height, shape.source.width, lanes};
-    for (int image = 0; image < shape.batch; ++image)
-        for (int o = 0; o < shape.result.channels; ++o)
-            for (int i = 0; i < shape.source.channels; ++i)
-                for (int tap = 0; tap < 9; ++tap) {
-                    const std::size_t weight = weight_at(shape, lanes, o, i, tap);
-                    for (int row = 0; row < shape.source.height; ++row)
-                        for (int column = 0; column < shape.source.width; ++column) {
-                            const int down = row + tap / 3 - 1, across = column + tap % 3 - 1;
-                            if (source.holds(down, across))
-                                round(source.at(image, i, down, across), weight, result.at(image, o, row, column));
-                        }
-                }
-}
-
 /// Results in bf16 are rounded to 8 bits.
 double tolerance(Precision precision)
 {
@@ -49,94 +23,114 @@ double tolerance(Precision precision)
 }
 const float poison = std::nanf("");
 
+/// Maps, weights and the gradient of the results, and what the definition makes of them: y without a bias, and the gradients.
 struct Case {
     ConvolutionPass shape;
-    Precision precision;  ///< of the maps
-    Numbers x, w, dy;
+    Maps source, result;
+    Numbers x, w, dy, bias;
+    std::vector<double> y, dx, dw, db;
+
+    Case(const ConvolutionPass& of, int lanes)
+        : shape(of),
+          source{of.source.channels, of.source.height, of.source.width, lanes},
+          result{of.result.channels, of.source.height, of.source.width, lanes},
+          x(rounded(random_numbers(source.size(of.batch), 1))),
+          w(random_numbers(static_cast<std::size_t>(9 * of.source.channels * of.result.channels), 2)),
+          dy(rounded(random_numbers(result.size(of.batch), 3))),
+          bias(random_numbers(static_cast<std::size_t>(of.result.channels), 4)),
+          y(dy.size()),
+          dx(x.size()),
+          dw(w.size()),
+          db(bias.size())
+    {
+        for (int image = 0; image < shape.batch; ++image)
+            for (int o = 0; o < shape.result.channels; ++o)
+                for (int row = 0; row < result.height; ++row)
+                    for (int column = 0; column < result.width; ++column) add_products(image, o, row, column);
+    }
+
+  private:
+    /// The products of one result, for each tap of all inputs.
+    void add_products(int image, int o, int row, int column)
+    {
+        const std::size_t to = result.at(image, o, row, column);
+        const auto of_result = static_cast<double>(dy[to]);
+        double sum = 0;
+        for (int tap = 0; tap < 9; ++tap) {
+            const int down = row + tap / 3 - 1, across = column + tap % 3 - 1;
+            if (!source.holds(down, across)) continue;
+            for (int i = 0; i < shape.source.channels; i += source.lanes) {
+                const std::size_t from = source.at(image, i, down, across), weight = weight_at(o, i, tap);
+                for (std::size_t lane = 0; lane < static_cast<std::size_t>(source.lanes); ++lane) {
+                    const auto number = static_cast<double>(x[from + lane]);
+                    const std::size_t at = weight + lane * static_cast<std::size_t>(source.lanes);
+                    const auto factor = static_cast<double>(w[at]);
+                    sum += number * factor;
+                    dx[from + lane] += of_result * factor;
+                    dw[at] += of_result * number;
+                }
+            }
+        }
+        y[to] = sum;
+        db[static_cast<std::size_t>(o)] += of_result;
+    }
+    std::size_t weight_at(int o, int i, int tap) const
+    {
+        const int lanes = source.lanes;
+        const int block = (o / lanes * (shape.source.channels / lanes) + i / lanes) * 9 + tap;
+        return static_cast<std::size_t>(block * lanes * lanes + i % lanes * lanes + o % lanes);
+    }
 };
 
-Case make_case(const ConvolutionPass& shape, Precision precision)
+void check_forward(const WinogradLoops& loops, const Case& c, Precision precision, int threads)
 {
-    const auto maps = static_cast<std::size_t>(shape.batch * shape.source.height * shape.source.width);
-    const auto inputs = static_cast<std::size_t>(shape.source.channels),
-               outputs = static_cast<std::size_t>(shape.result.channels);
-    return {shape, precision, rounded(random_numbers(maps * inputs, 1)), random_numbers(9 * inputs * outputs, 2),
-            rounded(random_numbers(maps * outputs, 3))};
-}
-
-void check_forward(const WinogradLoops& loops, const Case& c, int threads)
-{
-    const Numbers bias = random_numbers(static_cast<std::size_t>(c.shape.result.channels), 4);
-    const Maps result{c.shape.result.channels, c.shape.source.height, c.shape.source.width, loops.lanes};
-    std::vector<double> right(c.dy.size());
-    for (int image = 0; image < c.shape.batch; ++image)
-        for (int o = 0; o < c.shape.result.channels; ++o)
-            for (int place = 0; place < c.shape.source.height * c.shape.source.width; ++place)
-                right[result.at(image, o, place / c.shape.source.width, place % c.shape.source.width)] =
-                    bias[static_cast<std::size_t>(o)];
-    for_products(c.shape, loops.lanes, [&](std::size_t x, std::size_t w, std::size_t y) {
-        right[y] += static_cast<double>(c.x[x]) * static_cast<double>(c.w[w]);
-    });
+    std::vector<double> right = c.y;
+    for (std::size_t k = 0; k < right.size(); ++k) right[k] += static_cast<double>(c.bias[c.result.channel_of(k)]);
     for (const bool relu : {false, true}) {
         const ConvolutionPlan plan =
-            plan_winograd_maps(loops, {c.shape, Pass::forward, c.precision, false, relu}, threads);
-        const Stored x(c.x, c.precision), y(Numbers(right.size(), poison), c.precision);
-        Stored w(c.w), b(bias), workspace(Numbers(plan.workspace, poison));
+            plan_winograd_maps(loops, {c.shape, Pass::forward, precision, false, relu}, threads);
+        const Stored x(c.x, precision), y(Numbers(right.size(), poison), precision);
+        Stored w(c.w), b(c.bias), workspace(Numbers(plan.workspace, poison));
         plan.run({x.elements, w.data(), y.elements, b.data(), workspace.data()});
         std::vector<double> wanted = right;
         for (double& value : wanted) value = relu ? std::max(value, 0.0) : value;
-        CHECK(error(y.numbers(), wanted) < tolerance(c.precision));
+        CHECK(error(y.numbers(), wanted) < tolerance(precision));
     }
 }
 
-void check_backward_data(const WinogradLoops& loops, const Case& c, int threads)
+void check_backward_data(const WinogradLoops& loops, const Case& c, Precision precision, int threads)
 {
-    std::vector<double> right(c.x.size());
-    for_products(c.shape, loops.lanes, [&](std::size_t x, std::size_t w, std::size_t y) {
-        right[x] += static_cast<double>(c.dy[y]) * static_cast<double>(c.w[w]);
-    });
-    const ConvolutionPlan plan = plan_winograd_maps(loops, {c.shape, Pass::backward_data, c.precision}, threads);
-    const Stored dx(Numbers(right.size(), poison), c.precision), dy(c.dy, c.precision);
+    const ConvolutionPlan plan = plan_winograd_maps(loops, {c.shape, Pass::backward_data, precision}, threads);
+    const Stored dx(Numbers(c.dx.size(), poison), precision), dy(c.dy, precision);
     Stored w(c.w), workspace(Numbers(plan.workspace, poison));
     plan.run({dx.elements, w.data(), dy.elements, nullptr, workspace.data()});
-    CHECK(error(dx.numbers(), right) < tolerance(c.precision));
+    CHECK(error(dx.numbers(), c.dx) < tolerance(precision));
 }
 
-void check_backward_weights(const WinogradLoops& loops, const Case& c, int threads)
+void check_backward_weights(const WinogradLoops& loops, const Case& c, Precision precision, int threads)
 {
-    std::vector<double> right(c.w.size());
-    for_products(c.shape, loops.lanes, [&](std::size_t x, std::size_t w, std::size_t y) {
-        right[w] += static_cast<double>(c.dy[y]) * static_cast<double>(c.x[x]);
-    });
-    std::vector<double> right_bias(static_cast<std::size_t>(c.shape.result.channels));
-    const Maps result{c.shape.result.channels, c.shape.source.height, c.shape.source.width, loops.lanes};
-    for (int image = 0; image < c.shape.batch; ++image)
-        for (int o = 0; o < c.shape.result.channels; ++o)
-            for (int place = 0; place < c.shape.source.height * c.shape.source.width; ++place)
-                right_bias[static_cast<std::size_t>(o)] += static_cast<double>(
-                    c.dy[result.at(image, o, place / c.shape.source.width, place % c.shape.source.width)]);
-    const ConvolutionPlan plan = plan_winograd_gradient(loops, {c.shape, Pass::backward_weights, c.precision}, threads);
-    const Stored x(c.x, c.precision), dy(c.dy, c.precision);
-    Numbers dw(right.size(), poison), db(right_bias.size(), poison);
+    const ConvolutionPlan plan = plan_winograd_gradient(loops, {c.shape, Pass::backward_weights, precision}, threads);
+    const Stored x(c.x, precision), dy(c.dy, precision);
+    Numbers dw(c.dw.size(), poison), db(c.db.size(), poison);
     Stored workspace(Numbers(plan.workspace, poison));
     plan.run({x.elements, dw.data(), dy.elements, db.data(), workspace.data()});
-    CHECK(error(dw, right) < tolerance(Precision::fp32));
-    CHECK(error(db, right_bias) < tolerance(Precision::fp32));
+    CHECK(error(dw, c.dw) < tolerance(Precision::fp32));
+    CHECK(error(db, c.db) < tolerance(Precision::fp32));
 }
 
 void check_all(const std::vector<ConvolutionPass>& shapes, const std::vector<int>& teams,
                const std::vector<Precision>& precisions)
 {
     for (const WinogradLoops* loops : winograd_loops_here()) {
-        for (const Precision precision : precisions) {
-            for (const ConvolutionPass& shape : shapes) {
-                const Case c = make_case(shape, precision);
+        for (const ConvolutionPass& shape : shapes) {
+            const Case c(shape, loops->lanes);
+            for (const Precision precision : precisions) {
                 for (const int threads : teams) {
                     CAPTURE(loops->name, traits(precision).name, shape.source.channels, shape.result.channels,
                             shape.source.height, shape.source.width, threads);
-                    check_forward(*loops, c, threads);
-                    check_backward_data(*loops, c, threads);
-                    check_backward_weights(*loops, c, threads);
+                    check_forward(*loops, c, precision, threads);
+                    check_backward_data(*loops, c, precision, threads);
+                    check_backward_weights(*loops, c, precision, threads);
                 }
             }
         }
