@@ -125,8 +125,9 @@ def actions(step):
         found.append(Action(f"{axis} {other.row[axis]} instead of {row[axis]}{for_images}", step.step.time - row.images / fastest, "", "measured"))
     bf16, own = (step.roofs.compute.get(name) if step.roofs else None for name in ("bf16", row["precision"]))
     measured = any(other.row["device"] == row["device"] and other.row["precision"] == "bf16" for other in step.study.steps)
-    if bf16 and own and not measured and not own.at_least and bf16.low > own.high and trains_in_bf16(step) and step.layers:
-        predicted, _, _ = step.what_if(1, bf16.median / own.median)
+    smaller = BYTES[row["precision"]] / BYTES["bf16"] if bf16 and own and row["phase"] == "decode" else 1
+    if bf16 and own and not measured and (smaller > 1 or (not own.at_least and bf16.low > own.high)) and runs_in_bf16(step) and step.layers:
+        predicted, _, _ = step.what_if(smaller, bf16.median / own.median)
         found.append(Action(f"bf16 instead of {row['precision']}", step.step.time - predicted, "up to" if no_roof_binds(step) else "about", "analytic"))
     of = times(step)
     found.append(Action("communication hidden behind the backward pass", of["communication"], "up to", "measured"))
@@ -141,11 +142,14 @@ def actions(step):
     return sorted(found, key=lambda action: -action.seconds)[:MOST]
 
 
-def trains_in_bf16(step):
-    """docs/training.md: a CPU needs AVX-512, a GPU compute capability 8.0."""
+BYTES = {"fp64": 8, "fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2}
+
+
+def runs_in_bf16(step):
+    """docs/training.md: a CPU needs AVX-512, to decode AVX2, a GPU compute capability 8.0."""
     machine, device = step.study.folder.machine, step.row["device"]
     if device == "cpu":
-        return "avx512" in (machine.get("isa") or [])
+        return ("avx2" if step.row["phase"] == "decode" else "avx512") in (machine.get("isa") or [])
     first = device.partition(",")[0]
     facts = next((its.get("facts") or {} for its in machine["devices"] if its["name"] == first), {})
     return float(facts.get("compute capability") or 0) >= 8

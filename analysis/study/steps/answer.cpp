@@ -6,6 +6,7 @@
 #include "analysis/study/steps/whatif.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
+#include "ert/base/precision.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/chip.hpp"
 #include "ert/method/bench/device_group.hpp"
@@ -134,10 +135,11 @@ void add_faster_steps(std::vector<Action>& actions, const Study& study, const Me
                  "measured"});
 }
 
-/// As the training bench has it: on a CPU its layers between convolutions need AVX-512, a GPU must multiply in it.
-bool trains_in_bf16(const Machine& machine, const std::string& device)
+/// As the training bench has it.
+bool runs_in_bf16(const Machine& machine, const std::string& device, bool decodes)
 {
-    if (kind_of_device(device) == "cpu") return std::ranges::find(machine.isa, "avx512") != machine.isa.end();
+    if (kind_of_device(device) == "cpu")
+        return std::ranges::find(machine.isa, isa_for_bf16(decodes)) != machine.isa.end();
     const Device* const gpu = machine.find_device(devices_in(device).front());
     if (gpu == nullptr) return false;
     const auto capability = gpu->facts.find("compute capability");
@@ -145,8 +147,8 @@ bool trains_in_bf16(const Machine& machine, const std::string& device)
            multiplies(static_cast<int>(std::lround(10 * std::atof(capability->second.c_str()))), "bf16");
 }
 
-/// bf16, if the device trains in it, its roof is certainly higher, and no step of it was measured: each layer keeps the share of its roof.
-/// How high a roof is that is a lower bound is not known.
+/// bf16, if the device runs the step in it, none of it was measured, and its roof is certainly higher, which for a roof that is a lower
+/// bound is not known; or if it decodes, since what it reads is then smaller. Each layer keeps the share of its roof.
 void add_precision(std::vector<Action>& actions, const Study& study, const Measurement& row, bool no_roof_binds)
 {
     const Roofs roofs = roofs_of(ceilings_over(study, row), row.device, threads_of(row));
@@ -155,10 +157,14 @@ void add_precision(std::vector<Action>& actions, const Study& study, const Measu
     const bool is_measured = std::ranges::any_of(study.results.rows, [&](const Measurement& one) {
         return one.status == Status::ok && one.device == row.device && precision_of(one) == "bf16";
     });
-    if (own == nullptr || other == nullptr || is_measured || own->steadiness == Steadiness::at_least ||
-        !(other->rate.low > own->rate.high) || !trains_in_bf16(study.results.machine, row.device))
+    const bool decodes = phase_of(row) == "decode";
+    if (own == nullptr || other == nullptr || is_measured || !runs_in_bf16(study.results.machine, row.device, decodes))
         return;
-    const WhatIf change{.rates = {{precision_of(row), other->rate.median.value}}};
+    const int bytes = traits(parse_precision(precision_of(row))).storage_bytes;
+    const double smaller = decodes ? static_cast<double>(bytes) / traits(Precision::bf16).storage_bytes : 1;
+    if (smaller <= 1 && (own->steadiness == Steadiness::at_least || !(other->rate.low > own->rate.high))) return;
+    WhatIf change{.rates = {{precision_of(row), other->rate.median.value}}};
+    for (const Ceiling* level : roofs.levels) change.factors[level->level] = smaller;
     if (const Predicted then = what_if(study, row, change); then.reason.empty())
         actions.push_back({"bf16 instead of " + precision_of(row), row.seconds.median - then.seconds,
                            no_roof_binds ? "up to " : "about ", "analytic"});

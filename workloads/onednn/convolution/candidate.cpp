@@ -1,8 +1,12 @@
 // oneDNN reports only an implementation's name, not how it computes. The table of names is the only place that interprets them.
 #include "workloads/onednn/convolution/passes.hpp"
 
+#include "ert/base/names.hpp"
+#include "ert/method/bench/chip.hpp"
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/isa/isa.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -204,12 +208,11 @@ std::vector<Candidate> candidates(const dnnl::engine& engine, const ConvolutionP
     return all;
 }
 
-/// oneDNN's layers between the convolutions have bf16 only with AVX-512. A decoded token has none of them, and its time
-/// is that of reading the weights; a prompt's is that of its products, which widening makes no faster.
 std::optional<std::string> unsupported_precision(Precision precision, model::Use use)
 {
-    const kernels::Isa least = use == model::Use::decode ? kernels::Isa::avx2 : kernels::Isa::avx512;
-    if (precision != Precision::bf16 || kernels::processor_isa() >= least) return std::nullopt;
+    const std::string least = fmt::format("roof:{}", isa_for_bf16(use == model::Use::decode));
+    if (precision != Precision::bf16 || kernels::processor_isa() >= parse_enum<kernels::Isa>(least))
+        return std::nullopt;
     return "bf16 needs AVX-512: its dot products (avx512_bf16), or widened to fp32 its FMA; to decode, AVX2";
 }
 
