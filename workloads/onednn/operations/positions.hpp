@@ -22,7 +22,6 @@ void for_parts(Dim count, const Call& call)
     }
 }
 
-/// Channel c is at (c / lanes) * group + c % lanes.
 struct Positions {
     Dim images, of_image, channels;
     Dim image, place, group, lanes;  ///< in elements
@@ -30,6 +29,8 @@ struct Positions {
 
     Dim rows() const { return images * of_image; }
     Dim at(Dim row) const { return row / of_image * image + row % of_image * place; }
+    /// Behind the first of its position.
+    Dim channel(Dim c) const { return c / lanes * group + c % lanes; }
 };
 
 /// Empty for another layout.
@@ -46,6 +47,22 @@ inline Tensor read_by_position(Binding& to, const ir::Tensor& tensor)
     return positions_in(found.desc()) ? found : to.read(tensor, with_channels_together(found.desc()));
 }
 
+/// Of weights with a row for each token or position.
+inline Dims dims_of_rows(const ir::Tensor& weights, int channels)
+{
+    return {static_cast<Dim>(weights.elements()) / channels, channels};
+}
+
+/// Calls call(elements of the tensor's type).
+template <class Call>
+void with_type(const Elements& elements, const Call& call)
+{
+    if (elements.precision == Precision::bf16)
+        call(elements.as<BFloat16>());
+    else
+        call(elements.as<float>());
+}
+
 struct DimRange {
     Dim begin, end;
 };
@@ -58,7 +75,7 @@ template <class Copy>
 {
     for (Dim c = channels.begin, end = 0; c < channels.end; c = end) {
         end = std::min(channels.end, (c / at.lanes + 1) * at.lanes);
-        const Dim place = c / at.lanes * at.group + c % at.lanes;
+        const Dim place = at.channel(c);
         for (Dim position = positions.begin; position < positions.end; ++position)
             copy(at.at(position) + place, (position - positions.begin) * apart + c - channels.begin, end - c);
     }
