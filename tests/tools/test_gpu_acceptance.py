@@ -230,6 +230,13 @@ class WithoutGpu(Quiet):
         for path in (*plans, training.PLAN, training.BENCH, profiles.PLAN, ceilings.PEERS / "torch_gpu.py", ceilings.PEERS / "torch_loop.py"):
             self.assertTrue(path.is_file(), path)
 
+    def test_what_lasts_begins_with_tensor_cores_and_memory(self):
+        plan = (ROOT / "configs/run/gpu_sustained.yaml").read_text(encoding="utf-8")
+        rows = plan.partition("\nrun:")[2].split("- bench: ")[1:]
+        self.assertEqual(["flops", "matmul", "bandwidth"], [row.split()[0] for row in rows[:3]])
+        self.assertIn("tile", rows[0])
+        self.assertEqual("fma", rows[-1].split()[2], "CUDA cores alone do not draw what the card may")
+
     def test_provenance_is_written_without_anything(self):
         self.assertIn("no roof", machine.provenance(Scene(self.folder, self.folder), 30))
         kept = json.loads((self.folder / "provenance.json").read_text(encoding="utf-8"))
