@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-WIDE = ["{name: wide, image: [3, 35, 35], layers: [flatten, linear: {features: 2048}, relu, linear: {features: 10}]}", "--batch", 2]
+WIDE = ["{name: wide, image: [3, 35, 35], layers: [flatten, linear: {features: 1536}, relu, linear: {features: 10}]}", "--batch", 2]
 TRAINING = [["--optimizer", "sgd"], ["--optimizer", "adamw"], ["--optimizer", "adamw", "--precision", "bf16"]]
 ROWS = [[*WIDE, *kind] for kind in (*TRAINING, ["--phase", "forward"])]
 TWO_GPUS = [[*WIDE, *TRAINING[0], "--device", "gpu:0,1"]]
