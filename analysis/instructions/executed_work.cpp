@@ -2,13 +2,11 @@
 
 #include "analysis/instructions/decoder.hpp"
 #include "analysis/instructions/object_code.hpp"
-#include "ert/base/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -23,26 +21,13 @@ class Decoder {
     std::optional<InstructionWork> work(const std::string& object, std::uint64_t address)
     {
         const auto [known, is_new] = works_.try_emplace({object, address});
-        if (is_new) {
-            const ObjectCode* const code = code_of(object);
-            if (code != nullptr) known->second = work_of(code->at(address));
-        }
+        if (const ObjectCode* const code = is_new ? objects_.of(object) : nullptr; code != nullptr)
+            known->second = work_of(code->at(address));
         return known->second;
     }
 
   private:
-    const ObjectCode* code_of(const std::string& object)
-    {
-        const auto [known, is_new] = objects_.try_emplace(object);
-        if (!is_new) return known->second.get();
-        try {
-            known->second = std::make_unique<ObjectCode>(object);
-        } catch (const Error&) {  // a file that is gone, or code that was in none
-        }
-        return known->second.get();
-    }
-
-    std::map<std::string, std::unique_ptr<ObjectCode>> objects_;
+    ObjectCodes objects_;
     std::map<std::pair<std::string, std::uint64_t>, std::optional<InstructionWork>> works_;
 };
 

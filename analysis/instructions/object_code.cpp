@@ -57,4 +57,14 @@ std::optional<std::uint64_t> ObjectCode::address_of(std::uint64_t place) const
     return std::nullopt;
 }
 
+const ObjectCode* ObjectCodes::of(const std::string& file)
+{
+    const auto [known, is_new] = known_.try_emplace(file);
+    try {
+        if (is_new) known->second.emplace(file);
+    } catch (const Error&) {  // code that is in no file, too
+    }
+    return known->second ? &*known->second : nullptr;
+}
+
 }  // namespace roof::analysis

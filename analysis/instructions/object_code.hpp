@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,16 @@ class ObjectCode {
     };
     std::string content_;
     std::vector<Segment> segments_;
+};
+
+/// The code of files, each read once.
+class ObjectCodes {
+  public:
+    /// Null for a file that is gone or not readable.
+    const ObjectCode* of(const std::string& file);
+
+  private:
+    std::map<std::string, std::optional<ObjectCode>> known_;
 };
 
 }  // namespace roof::analysis

@@ -59,26 +59,16 @@ class FunctionsByAddress {
     {
         const auto addresses = by_object_.find(object);
         if (addresses == by_object_.end()) return nullptr;
-        const std::optional<analysis::ObjectCode>& code = code_of(object);
-        const auto address = code ? code->address_of(place) : std::nullopt;
+        const analysis::ObjectCode* const code = code_.of(object);
+        const auto address = code != nullptr ? code->address_of(place) : std::nullopt;
         const auto found = address ? addresses->second.find(*address) : addresses->second.end();
         return found == addresses->second.end() ? nullptr : found->second.first;
     }
 
   private:
-    const std::optional<analysis::ObjectCode>& code_of(const std::string& object)
-    {
-        const auto [known, is_new] = code_.try_emplace(object);
-        try {
-            if (is_new) known->second.emplace(object);
-        } catch (const Error&) {  // gone, or not readable
-        }
-        return known->second;
-    }
-
     using OfAddress = std::pair<const analysis::ExecutedFunction*, double>;
     std::map<std::string, std::map<std::uint64_t, OfAddress>> by_object_;
-    std::map<std::string, std::optional<analysis::ObjectCode>> code_;
+    analysis::ObjectCodes code_;
 };
 
 }  // namespace
