@@ -1,7 +1,6 @@
 #include "analysis/estimate/footprint.hpp"
 
 #include "ert/base/error.hpp"
-#include "workloads/model/work.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,8 +6,6 @@
 #include "ert/base/yaml_text.hpp"
 #include "ert/method/results/look_file.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace roof::analysis {

@@ -13,9 +13,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
-#include <string>
 #include <utility>
 
 namespace roof::analysis {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
-#include <map>
 #include <optional>
 #include <set>
 #include <string_view>

@@ -1,10 +1,7 @@
 #include "analysis/recordings/kernel_rules.hpp"
 
-#include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/base/yaml_text.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -1,14 +1,11 @@
 // The data of the page as JSON, with a column for each number of the points.
 #include "analysis/report/report.hpp"
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/study/ceilings/ceiling_tables.hpp"
 #include "analysis/study/steps/answer.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/html.hpp"
-#include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
-#include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,6 @@
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/html.hpp"
-#include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 

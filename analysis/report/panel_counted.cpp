@@ -4,8 +4,6 @@
 #include "analysis/study/recorded/counted_kernels.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
-#include "analysis/table/quantities.hpp"
-#include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 

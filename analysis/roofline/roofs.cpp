@@ -9,12 +9,10 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace roof::analysis {
 namespace {

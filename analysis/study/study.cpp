@@ -8,11 +8,9 @@
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/node.hpp"
 #include "ert/method/results/look_file.hpp"
-#include "ert/recording/record_files.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 
 namespace roof::analysis {
 

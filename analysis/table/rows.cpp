@@ -12,7 +12,6 @@
 #include <array>
 #include <filesystem>
 #include <tuple>
-#include <vector>
 
 namespace roof::analysis {
 namespace {

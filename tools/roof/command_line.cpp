@@ -8,14 +8,12 @@
 #include "tools/roof/binary/binary.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
-#include "tools/roof/console/terminal.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <exception>
 #include <new>
-#include <vector>
 
 namespace roof {
 namespace {

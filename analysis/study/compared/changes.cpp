@@ -1,7 +1,6 @@
 // One difference: its ratio with an interval, and the verdict on it.
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/compared/compare.hpp"
-#include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/processes.hpp"

@@ -12,10 +12,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
 #include <utility>
 
 namespace roof::analysis {

@@ -7,7 +7,6 @@
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
-#include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 

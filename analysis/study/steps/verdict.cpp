@@ -6,14 +6,11 @@
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
-#include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
-#include <map>
 #include <set>
 
 namespace roof::analysis {

@@ -4,7 +4,6 @@
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/rows.hpp"
-#include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"

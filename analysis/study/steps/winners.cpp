@@ -12,7 +12,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 
@@ -76,7 +75,6 @@ void rank(std::vector<Entry>& group)
         for (Entry& entry : group) entry.fastest = group.front().row;
 }
 
-/// A measured step and the study it belongs to.
 struct MeasuredStep {
     const Study* study;
     const Measurement* row;

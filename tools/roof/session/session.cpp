@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <set>
 
 namespace roof {
