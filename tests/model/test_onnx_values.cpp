@@ -56,6 +56,10 @@ x = Gather images i-1 axis=1; y = Reshape x [0,1,8,8]; End y 1 -> y slice 2 1x8x
 x = Gather images i1 axis=2; f = Flatten x; logits = MatMul f w24x10 -> f take_positions 8 3x1x8, f flatten 24x1x1,
   logits linear 10x1x1
 x = Gather images [0,1] axis=1; End x 2 -> Gather of other than one place at 'at x'
+x = Slice images [0] [1] [2]; r = Reshape x [0,3,8]; t = Transpose r perm=0,2,1; p = Gather w9x3 [1,2,3,4,5,6,7,8]; y =
+  Add t p; End y 3 -> Add of a constant that is neither a bias nor of each position at 'at y'
+s = Concat f1,1 f2,2 axis=0; x = Resize images _ s mode=linear; End x 3 -> x resize 3x16x16
+s = Concat f1,1 f2,2 axis=0; x = Add images s; End x 3 -> Concat of floats at 'at s'
 x = Mul images f2; y = Relu x; End y 3 -> Relu of values that a constant multiplies at 'at y'
 t = Transpose images perm=0,2,3,1; y = Relu t; End y 3 -> GlobalAveragePool of values in the shape 8x8x3 at 'at
   pooled'
@@ -170,8 +174,9 @@ void add_step(onnx::ModelProto& model, const std::string& step)
             add_numbers(model, constant, {std::stoll(word.substr(1))});
             graph.mutable_initializer()->rbegin()->clear_dims();
         } else if (word[0] == 'f' && word.size() > 1) {
-            add_weights(model, constant, {});
-            graph.mutable_initializer()->rbegin()->add_float_data(std::stof(word.substr(1)));
+            const std::vector<std::string> all = split(word.substr(1), ',');
+            add_weights(model, constant, std::vector<long long>(all.size() > 1 ? 1 : 0, std::ssize(all)));
+            for (const std::string& one : all) graph.mutable_initializer()->rbegin()->add_float_data(std::stof(one));
         } else if (word[0] == 'w') {
             add_weights(model, constant, numbers_in(std::regex_replace(word.substr(1), std::regex("x"), ",")));
         }

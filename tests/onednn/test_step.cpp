@@ -141,13 +141,14 @@ TEST_CASE("The end of a residual block is one part per pass and moves each opera
     CHECK(with_two.work.compulsory.value == 3 * map / 2 + 2 * 2 * forward);  // two norms of twice the channels
 }
 
-TEST_CASE("No layer uses oneDNN's reference kernels")
+TEST_CASE("No layer uses oneDNN's reference kernels, and in fp32 none names bf16")
 {
     for (const std::string model : {"alexnet", "resnet18", "resnet50"}) {
         const Network network(model::build_model(model), {.batch = 2, .threads = 2});
         for (const TimedPart& part : network.parts()) {
             INFO(model << " " << part.layer << " " << name(part.phase) << ": " << part.implementation);
             CHECK(part.implementation.find("ref") == std::string::npos);
+            CHECK(part.implementation.find("bf16") == std::string::npos);  // in fp32
             if (part.kind != "max_pool") CHECK(part.implementation.find("simple") == std::string::npos);
         }
     }

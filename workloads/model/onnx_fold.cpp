@@ -317,7 +317,7 @@ bool is_folded(const std::string& operation)
     return all.contains(operation);
 }
 
-Tensor folded(const Node& node, const Tensors& constants)
+Tensor folded(const Node& node, const Tensors& constants, bool are_scales)
 {
     const std::string& operation = node.operation();
     Tensor made = input(node, constants, 0);
@@ -341,7 +341,8 @@ Tensor folded(const Node& node, const Tensors& constants)
         if (given == nullptr) continue;
         const bool is_number = given->numbers && given->numbers->size() == 1;
         const bool is_table = !given->table.empty();
-        if (is_table ? !is_shaped : given->is_float && !given->origin.empty() && !is_number) throw Refused{"of floats"};
+        if (is_table ? !is_shaped : given->is_float && !given->origin.empty() && !is_number && !are_scales)
+            throw Refused{"of floats"};
         if (!given->numbers) throw Refused{"of constants that are no lists of integers"};
     }
     if (is_shaped) {

@@ -33,7 +33,8 @@ class LayerReader {
     const Tensor& weights(const Node& node, std::size_t axes)
     {
         const Tensor* const found = constant(node, 1);
-        if (found == nullptr || found->dims.size() != axes) throw Refused{"without constant weights"};
+        if (found == nullptr || found->dims.size() != axes || !found->table.empty())
+            throw Refused{"without constant weights"};
         count_of(found->dims);  // throws for more than 2^62
         const auto [known, is_new] = users_.emplace(found->origin.empty() ? node.input(1) : found->origin, node.name());
         if (!is_new && embedding_of(*found) < 0)
@@ -133,8 +134,8 @@ class LayerReader {
         const int source = values_.whole(of);
         const long long values = count_of(added.dims);
         const bool is_same = values == shape(source).channels;
-        if (!is_of_tokens(of) || !added.is_float || added.dims.empty() || added.dims.back() != shape(source).channels ||
-            (!is_same && values != shape(source).elements()))
+        if (!is_of_tokens(of) || !added.is_float || added.dims.empty() || !added.table.empty() ||
+            added.dims.back() != shape(source).channels || (!is_same && values != shape(source).elements()))
             throw Refused{"of a constant that is neither a bias nor of each position"};
         const std::string name = module_of(node, 1 - index);
         return of_each(
@@ -153,7 +154,7 @@ class LayerReader {
         for (int index = 0; index < last; ++index) {
             const Tensor* const token = constant(node, index);
             if (token == nullptr || !is_of_tokens(of) || token->dims.size() != 3 ||
-                token->dims[2] != shape(source).channels)
+                token->dims[2] != shape(source).channels || !token->table.empty())
                 throw Refused{"of a constant that is no token"};
             all += extent_of(token->dims[1]);
         }

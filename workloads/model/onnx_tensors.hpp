@@ -61,7 +61,7 @@ class Tensors {
 /// What exporters compute from shapes, as PyTorch writes a channel shuffle as Shape, Gather, Div and Concat of integers.
 bool is_folded(const std::string& operation);
 /// What such an operator makes of constants alone; the file's floats can only be cast, renamed or transposed, rows of
-/// a table also reshaped. Throws Refused.
-Tensor folded(const Node& node, const Tensors& constants);
+/// a table also reshaped, and scales of Resize, which are not trained, taken for any. Throws Refused.
+Tensor folded(const Node& node, const Tensors& constants, bool are_scales = false);
 
 }  // namespace roof::model::onnx_file

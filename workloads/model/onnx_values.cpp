@@ -251,7 +251,8 @@ Tensor Values::shape_of(const Node& node)
 Tensor Values::fold(const Node& node)
 {
     constexpr std::size_t most_folded = 1 << 22;  // 32 MiB
-    Tensor made = folded(node, constants_);
+    const onnx::NodeProto* const reader = only_reader(node);
+    Tensor made = folded(node, constants_, reader != nullptr && Node::operation_of(*reader) == "Resize");
     const std::size_t count = made.numbers ? listed_count(made.dims) : 0;
     folded_ += count + made.dims.size();
     if (folded_ > most_folded) throw Refused{"after 4 million integers that the file computes from shapes"};
