@@ -6,8 +6,6 @@
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/isa/isa.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -210,7 +208,7 @@ std::vector<Candidate> candidates(const dnnl::engine& engine, const ConvolutionP
 
 std::optional<std::string> unsupported_precision(Precision precision, model::Use use)
 {
-    const std::string least = fmt::format("roof:{}", isa_for_bf16(use == model::Use::decode));
+    const std::string least = "roof:" + std::string(isa_for_bf16(use == model::Use::decode));
     if (precision != Precision::bf16 || kernels::processor_isa() >= parse_enum<kernels::Isa>(least))
         return std::nullopt;
     return "bf16 needs AVX-512: its dot products (avx512_bf16), or widened to fp32 its FMA; to decode, AVX2";
