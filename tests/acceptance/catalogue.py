@@ -1,7 +1,7 @@
 """The steps in order of importance, which is the order in which they run. Seconds are those of one H100. Of nine
 minutes, the spare time goes to the first step that needs more, and at last to the sweep."""
 
-from acceptance.scene import gpu, ncu, part, program, torch
+from acceptance.scene import attention, gpu, ncu, part, program, torch
 from acceptance.sequence import Step
 from acceptance.steps import ceilings, machine, profiles, recorders, training
 
@@ -22,7 +22,7 @@ STEPS = (
     Step("sustained", "what lasts over seconds, with its clock, power and joules: tensor cores, memory, CUDA cores", 20, 260, (gpu,),
          ceilings.sweep_plan("sustained", "gpu_sustained")),
     Step("attention", "attention by cuDNN is that of our kernels and of whole matrices, and its time beside ours", 13, 60,
-         (*TRAINS, program("test_cudnn_device")), training.time_attention),
+         (*TRAINS, program("test_cudnn_device"), attention), training.time_attention),
     Step("read-back", "counters read what is known: FLOPs within 1%, bytes within 3%", 38, 60, (gpu, part("cupti")),
          profiles.read_probes_back),
     Step("ncu", "Nsight Compute reads the same of a training step's kernels", 65, 100, (*TRAINS, part("cupti"), ncu),

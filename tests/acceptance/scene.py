@@ -23,6 +23,7 @@ SMALL_NETWORK = ("{name: small, image: [3, 12, 12], layers: [{convolution: {chan
 SMALL_UNMIXED = ("{name: unmixed, image: [3, 8, 8], layers: [{convolution: {channels: 4, window: 3, padding: 1}}, relu, "
                  "{convolution: {channels: 4, window: 3, padding: 1}}, relu, {max_pool: {window: 2}}, flatten, {linear: {features: 10}}]}")
 PEERS = ROOT / "tools" / "peers"
+WITH_BF16 = WITH_ATTENTION = 8.0  # compute capability; of attention: by cuDNN
 
 
 class Scene:
@@ -76,6 +77,19 @@ class Scene:
         except (Failed, ValueError) as error:
             return f"roof doctor: {error}"
 
+    @property
+    def capability(self):
+        """Compute capability of the first GPU; that of an H100 where it is not known."""
+        found = self.doctor()
+        devices = [] if isinstance(found, str) else found["machine"]["devices"]
+        known = [device["facts"].get("compute capability") for device in devices if device["kind"] == "gpu"]
+        return float(known[0]) if known and known[0] else 9.0
+
+    @property
+    def narrow(self):
+        """The narrow format that the GPU multiplies."""
+        return "bf16" if self.capability >= WITH_BF16 else "fp16"
+
 
 # ------------------------------------------------------------------------------- needs: the reason why a step cannot run here
 
@@ -93,6 +107,12 @@ def program(name):
     def need(scene):
         return None if (scene.bin / name).exists() else f"the build has no {name}"
     return need
+
+
+def attention(scene):
+    if scene.capability >= WITH_ATTENTION:
+        return None
+    return f"cuDNN has attention from {WITH_ATTENTION} on, and this GPU has {scene.capability}"
 
 
 def part(name):

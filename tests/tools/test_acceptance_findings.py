@@ -44,11 +44,12 @@ class Training(Quiet):
         self.assertEqual("NCCL 2.28 has no NCCL_MULTI_RANK_GPU_ENABLE: unseen", self.two_ranks("2.28.9", 1))
 
     def test_little_time_is_for_few_rows_and_much_for_all(self):
-        words, left_out = training.rows_for(205)
+        words, left_out = training.rows_for(205, "bf16")
         self.assertEqual("resnet50:256,gpt2@1024:16", words[words.index("--rows") + 1])
         self.assertIn("2 rows in bf16", left_out)
-        words, left_out = training.rows_for(2100)
+        words, left_out = training.rows_for(2100, "fp16")
         self.assertNotIn("--no-compile", words)
+        self.assertIn("fp16:auto", words)
         self.assertEqual("", left_out)
         for row in ("resnet50:256", "gpt2@1024:16", "vit_b_16:64", "llama_1b@4096/decode:1"):
             self.assertIn(row, words[words.index("--rows") + 1].split(","))

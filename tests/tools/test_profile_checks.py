@@ -125,6 +125,7 @@ class Recording:
     def __init__(self, out):
         self.out = out
         self.roof = "roof"
+        self.narrow = "bf16"
         self.seen = []
         self.does = lambda folder: None
 

@@ -96,7 +96,7 @@ def beside_ncu(folder, text):
 
 def step_of(scene):
     model, batch = scene.network("alexnet", 8)
-    return [scene.roof, "run", model, "--batch", batch, "--precision", "bf16", "--device", "gpu:0", "--deterministic", "--steps", 2]
+    return [scene.roof, "run", model, "--batch", batch, "--precision", scene.narrow, "--device", "gpu:0", "--deterministic", "--steps", 2]
 
 
 def keep(path, lines):

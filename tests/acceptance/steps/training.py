@@ -23,23 +23,23 @@ STEPS_ON_RANKS = 10
 LOSSES_WITHIN = 1e-5
 
 
-def rows_for(seconds):
+def rows_for(seconds, narrow):
     """(arguments of bench_training, a text about what they leave out). PyTorch is at its best where every row has the time to compile."""
     compiles = seconds >= len(HANDFUL) * COMPILED_ROW_SECONDS
     rows = HANDFUL[:max(1, int(seconds // ROW_SECONDS))]
     models, batches = (dict.fromkeys(row.rpartition(":")[k] for row in rows) for k in (0, 2))
     words = ["--rounds", ROUNDS, "--seconds", 1, "--models", ",".join(models), "--batches", ",".join(batches),
-             "--rows", ",".join(rows), "--modes", "bf16:auto"]
+             "--rows", ",".join(rows), "--modes", f"{narrow}:auto"]
     if compiles:
         return words, ""
     return [*words, "--layouts", "channels_last", "--no-compile"], (
-        f"{len(rows)} rows in bf16, and PyTorch channels-last without torch.compile, so not at its best; all of them: "
+        f"{len(rows)} rows in {narrow}, and PyTorch channels-last without torch.compile, so not at its best; all of them: "
         f"tools/gpu_acceptance --only training-beside-pytorch --minutes {len(HANDFUL) * COMPILED_ROW_SECONDS // 60}")
 
 
 def beside_pytorch(scene, seconds):
     """Writes pytorch.csv row by row, and the table of the rows that were finished in time."""
-    chosen, left_out = rows_for(seconds)
+    chosen, left_out = rows_for(seconds, scene.narrow)
     measuring = seconds - TABLE_SECONDS
     table = scene.out / "pytorch.csv"
     try:
@@ -57,7 +57,8 @@ def beside_pytorch(scene, seconds):
 def time_kernels(scene, seconds):
     """Times each of the own kernels of a step of ResNet-50, and says which of the slow ones take the most time."""
     model, batch = scene.network("resnet50", 256)
-    text = scene.run([scene.bin / "test_cudnn_device", "[.kernel_times]"], "kernel-times.csv", seconds, MODEL=model, BATCH=str(batch))
+    text = scene.run([scene.bin / "test_cudnn_device", "[.kernel_times]"], "kernel-times.csv", seconds, MODEL=model, BATCH=str(batch),
+                     PRECISION=scene.narrow)
     sums = [words for words in csv.reader(text.splitlines()) if words and words[0].endswith(" (all)")]
     if not sums:
         raise Failed("no kernel was timed; kernel-times.csv says more")
@@ -86,7 +87,7 @@ def on_ranks(scene, seconds):
     model, batch = scene.network("resnet18", 32)
     steps = ["--steps", 2] if scene.is_small else []
     folder = scene.fresh("training-ranks")
-    scene.run([scene.roof, "run", model, "--batch", batch, *steps, "--precision", "bf16", "--device", "gpu:0", "--ranks", 1,
+    scene.run([scene.roof, "run", model, "--batch", batch, *steps, "--precision", scene.narrow, "--device", "gpu:0", "--ranks", 1,
                "--communication", MODES, "--out", folder], f"{folder.name}.log", seconds)
     require_measured(pages.rows(folder / "measurements.csv"))
 
@@ -139,5 +140,5 @@ def two_ranks(scene, seconds):
 
 
 def sweep(scene, seconds):
-    small = ["run", scene.network("", 0)[0], "--batch", "1,2", "--steps", 2, "--precision", "fp32,bf16", "--device", "gpu:0"]
+    small = ["run", scene.network("", 0)[0], "--batch", "1,2", "--steps", 2, "--precision", f"fp32,{scene.narrow}", "--device", "gpu:0"]
     return scene.measure("training-sweep", small if scene.is_small else ["sweep", PLAN], seconds)
