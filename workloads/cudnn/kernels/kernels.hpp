@@ -51,6 +51,10 @@ void enqueue(const Descend& operation, const Memory& memory, cudaStream_t stream
 void enqueue(const Advance& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const Turn& operation, const Memory& memory, cudaStream_t stream);
 
+/// A forward product of at most so many rows, whose inputs are a multiple of 8, without GELU; it adds to nothing.
+inline constexpr int most_few_rows = 8;
+void multiply_few_rows(const Multiply& operation, const Memory& memory, cudaStream_t stream);
+
 /// Of attention by whole matrices, fp32 [heads of keys][queries][keys]: for each head of keys of the image a head of
 /// queries, the first of them `first_head`. Backward the slopes are the gradients of the weights, on entry.
 struct ScoresOfHeads {

@@ -5,6 +5,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
+#include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/library/trial.hpp"
 #include "workloads/engine/choices.hpp"
 
@@ -53,10 +54,18 @@ std::shared_ptr<const gpu::CublasLt> opened_library()
     throw Unsupported("libcublasLt was not found: install cuBLAS, or put its folder on LD_LIBRARY_PATH");
 }
 
-/// The product on memory of its own, to which each algorithm adds a way. What a step reads long after it was written,
-/// weights and the sources of their gradients, comes from memory: each product of a way has its own, up to twice the
-/// L2.
-void add_product(Trial& trial, const Product& of, bool fused, const gpu::Product& product, int algorithms)
+/// Whether our own kernel computes it, too.
+bool is_of_few_rows(const Product& product)
+{
+    constexpr int multiple = 8;
+    return product.pass == Pass::forward && product.batch <= most_few_rows && product.inputs % multiple == 0 &&
+           !product.gelu && !product.adds;
+}
+
+/// The product on memory of its own, to which each algorithm adds a way, and our own kernel the last. What a step reads
+/// long after it was written, weights and the sources of their gradients, comes from memory: each product of a way has
+/// its own, up to twice the L2.
+void add_product(Trial& trial, const Product& of, bool fused, const gpu::Product& product, int algorithms, int ways)
 {
     constexpr std::size_t most = 16;
     int device = 0;
@@ -84,7 +93,7 @@ void add_product(Trial& trial, const Product& of, bool fused, const gpu::Product
     while (far.size() < most && far.size() * far.front().bytes() < 2 * static_cast<std::size_t>(l2))
         far.push_back(is_of_weights ? matrix(of.batch, of.inputs, Pass::backward_data)
                                     : matrix(of.outputs, of.inputs, Pass::backward_weights));
-    for (one.plan = 0; one.plan < algorithms; ++one.plan) {
+    for (one.plan = 0; one.plan < ways; ++one.plan) {
         Trial::Way way;
         for (const Tensor& each : far) {
             (is_of_weights ? one.source : one.weights) = each;
@@ -108,8 +117,8 @@ Choice Products::choose(const Product& product)
     if (is_new) chosen_.push_back(find(product));
     const Chosen& chosen = chosen_[static_cast<std::size_t>(place->second)];
     return {.plan = place->second,
-            .workspace = chosen.product->workspace(chosen.algorithm),
-            .implementation = "cublaslt",
+            .workspace = chosen.is_own() ? 0 : chosen.product->workspace(chosen.algorithm),
+            .implementation = chosen.is_own() ? "roof:few_rows" : "cublaslt",
             .algorithm = "gemm",
             .winograd_tile = 0,
             .fused = chosen.fused};
@@ -126,9 +135,10 @@ Products::Chosen Products::find(const Product& product)
         try {
             best.product = std::make_shared<gpu::Product>(library_, context_, types, shape, most);
             const int algorithms = times_ ? best.product->algorithms() : std::min(1, best.product->algorithms());
+            const int ways = algorithms + (times_ && is_of_few_rows(product) ? 1 : 0);
             const auto prepare = [&]() -> engine::CandidateSeconds {
                 const auto trial = std::make_shared<Trial>(stream_);
-                add_product(*trial, product, fused, *best.product, algorithms);
+                add_product(*trial, product, fused, *best.product, algorithms, ways);
                 trial->place("trying a product", [&](const ir::Operation& operation, const Memory& memory) {
                     const auto& one = std::get<Multiply>(operation);
                     return running({best.product, one.plan, fused}, one, memory);
@@ -136,7 +146,7 @@ Products::Chosen Products::find(const Product& product)
                 return [trial](std::size_t way) { return trial->seconds(way); };
             };
             // The library's algorithms have no names by which another process would find them.
-            const std::vector<std::string> names(static_cast<std::size_t>(algorithms));
+            const std::vector<std::string> names(static_cast<std::size_t>(ways));
             try {
                 best.algorithm = static_cast<int>(engine::Choices().fastest({}, names, prepare));
             } catch (const OutOfMemory&) {  // no room to try them: the one that takes least
@@ -155,6 +165,7 @@ Products::Chosen Products::find(const Product& product)
 
 std::function<void()> Products::running(const Chosen& chosen, const Multiply& operation, const Memory& memory) const
 {
+    if (chosen.is_own()) return [=, this] { multiply_few_rows(operation, memory, stream_.get()); };
     void* const source = memory.at(operation.source);
     void* const weights = memory.at(operation.weights);
     void* const result = memory.at(operation.result);

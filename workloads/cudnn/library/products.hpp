@@ -45,6 +45,8 @@ class Products {
         std::shared_ptr<gpu::Product> product;
         int algorithm = 0;
         bool fused = false;
+
+        bool is_own() const { return algorithm == product->algorithms(); }  ///< our own kernel, after the library's
     };
 
     Chosen find(const Product& product);
