@@ -54,7 +54,7 @@ inline Results results_of(const NormGradient& op)
 }
 inline Results results_of(const AttendCached& op)
 {
-    return {{op.cache, op.result}, {}, {}};
+    return {{op.cache, op.result}, {}, {op.partial}};
 }
 inline Results results_of(const Embed& op)
 {
@@ -86,7 +86,7 @@ inline Results results_of(const AttentionGradient& op)
 }
 inline Results results_of(const LayerNorm& op)
 {
-    return {{op.result, op.mean, op.inverse_deviation}, {}, {}};
+    return {{op.result, op.sum, op.mean, op.inverse_deviation}, {}, {}};
 }
 inline Results results_of(const LayerNormGradient& op)
 {

@@ -183,15 +183,19 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
 TEMPLATE_TEST_CASE_SIG("attention over a cache is that of all its positions", "[kernels][operations]",
                        ((Precision precision), precision), Precision::fp32, Precision::bf16, Precision::fp16)
 {
-    for (const auto& [images, heads, kv_heads, channels, positions, pieces] : {std::tuple{2, 4, 2, 12, 1, 1},
-                                                                               {2, 4, 2, 12, 300, 2},
-                                                                               {1, 2, 2, 24, 2300, 9},
-                                                                               {1, 2, 1, 8, 2100, 9},
-                                                                               {1, 6, 1, 64, 257, 2},
-                                                                               {3, 3, 3, 16, 300, 2},
-                                                                               {1, 4, 1, 256, 40, 1},
-                                                                               {1, 2, 1, 5, 600, 3},
-                                                                               {1, 16, 2, 8, 1100, 5}}) {
+    for (const auto& [images, heads, kv_heads, channels, positions, blocks, pieces, turned] :
+         {std::tuple{2, 4, 2, 12, 1, 1, 1, false},
+          {2, 4, 2, 12, 300, 1, 2, false},
+          {1, 2, 2, 24, 2300, 1, 9, false},
+          {1, 2, 1, 8, 2100, 1, 9, false},
+          {1, 6, 1, 64, 257, 1, 2, true},
+          {3, 3, 3, 16, 300, 1, 2, true},
+          {1, 4, 1, 256, 40, 1, 1, false},
+          {1, 2, 1, 5, 600, 1, 3, false},
+          {1, 16, 2, 8, 1100, 1, 5, false},
+          {2, 4, 2, 48, 140, 16, 3, true},
+          {1, 3, 1, 128, 90, 2, 2, true},
+          {1, 2, 2, 24, 700, 0, 1, false}}) {
         const auto h = static_cast<std::size_t>(heads), kv = static_cast<std::size_t>(kv_heads);
         const auto d = static_cast<std::size_t>(channels), all = static_cast<std::size_t>(positions);
         const Tensor given{.batch = images, .channels = (heads + 2 * kv_heads) * channels, .precision = precision};
@@ -204,13 +208,18 @@ TEMPLATE_TEST_CASE_SIG("attention over a cache is that of all its positions", "[
                         .result = one.empty(map),
                         .heads = heads,
                         .kv_heads = kv_heads};
-        const auto partial = partial_attention_of(op);
+        const std::size_t half = d / 2;
+        if (turned) op.angles = one.filled({.batch = 2, .channels = channels / 2}, 3);
+        const auto partial = partial_attention_of(op, blocks);
         CHECK((partial ? partial->height : 1) == pieces);
         std::vector<Tensor> results{op.cache, op.result};
         if (partial) results.push_back(op.partial = one.empty(*partial));
         one.run(op, results);
         const auto source = [&](std::size_t image, std::size_t head, std::size_t c) {
-            return quarters((image * (h + 2 * kv) + head) * d + c, 1);
+            const std::size_t first = (image * (h + 2 * kv) + head) * d;
+            if (!turned || head >= h + kv) return quarters(first + c, 1);
+            const double across = quarters(first + (c + half) % d, 1) * quarters(half + c % half, 3);
+            return quarters(first + c, 1) * quarters(c % half, 3) + (c < half ? -across : across);
         };
         const auto cached = [&](std::size_t k) {  // [images][kv_heads][keys, values][positions][channels]
             const std::size_t part = k / (all * d) % 2, head = k / (2 * all * d) % kv, image = k / (2 * all * d) / kv;
@@ -237,4 +246,25 @@ TEMPLATE_TEST_CASE_SIG("attention over a cache is that of all its positions", "[
         one.check(
             op.result, [&](std::size_t k) { return due[k]; }, 1e-4);
     }
+}
+
+TEST_CASE("a long cache has pieces for all blocks that run at once, of 64 to 256 positions", "[kernels][operations]")
+{
+    const auto pieces_of = [](int images, int heads, int kv_heads, int positions, int blocks) {
+        const AttendCached op{.source = {},
+                              .cache = {.batch = images, .channels = 2 * kv_heads * 64, .width = positions},
+                              .result = {.batch = images, .channels = heads * 64},
+                              .heads = heads,
+                              .kv_heads = kv_heads};
+        const auto partial = partial_attention_of(op, blocks);
+        return partial ? partial->height : 1;
+    };
+    CHECK(pieces_of(1, 32, 8, 4096, 264) == 33);   // 8 blocks each: 264
+    CHECK(pieces_of(1, 64, 8, 4096, 264) == 16);   // two blocks for the 8 heads of a cache
+    CHECK(pieces_of(16, 32, 8, 4096, 264) == 16);  // 128 blocks each, of 256 positions
+    CHECK(pieces_of(1, 12, 12, 512, 264) == 8);    // of 64 positions
+    CHECK(pieces_of(1, 12, 12, 64, 264) == 1);
+    CHECK(pieces_of(1, 1, 1, 100'000, 264) == 64);
+    CHECK(pieces_of(64, 32, 8, 4096, 264) == 1);  // more heads than counters
+    CHECK(pieces_of(1, 32, 8, 4096, 0) == 1);
 }

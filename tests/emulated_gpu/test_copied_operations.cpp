@@ -110,6 +110,16 @@ TEST_CASE("maps are multiplied value by value, or by a factor of each channel, w
                 const Scale op{forward.filled(map, 1), forward.filled(factors, 2), forward.empty(map)};
                 forward.run(op, {op.result});
                 forward.check(op.result, [&](std::size_t k) { return quarters(k, 1) * quarters(place(k), 2); });
+                OneOperation activated;
+                const Scale gated{activated.filled(map, 1), activated.filled(factors, 2), activated.empty(map),
+                                  model::LayerKind::silu};
+                activated.run(gated, {gated.result});
+                activated.check(
+                    gated.result,
+                    [&](std::size_t k) {
+                        return quarters(k, 1) / (1 + std::exp(-quarters(k, 1))) * quarters(place(k), 2);
+                    },
+                    precision == Precision::fp32 ? 1e-6 : 4e-3);  // the activation is rounded, too
                 OneOperation backward;
                 const Tensor gradient = backward.filled(map, 3);
                 const ScaleGradient back{gradient, backward.filled(map, 1), backward.filled(factors, 2), gradient,

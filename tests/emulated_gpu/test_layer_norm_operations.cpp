@@ -44,23 +44,29 @@ TEMPLATE_TEST_CASE_SIG("a layer or RMS norm and its gradients follow from each p
             inverse[row] = 1 / std::sqrt(variance + epsilon);
         }
         const auto normal = [&](std::size_t k) { return (value(k) - mean[k / each]) * inverse[k / each]; };
-        OneOperation forward;
-        const LayerNorm op{.source = forward.filled(map, value),
-                           .weight = forward.filled(numbers, 2),
-                           .bias = is_rms ? Tensor{} : forward.filled(numbers, 3),
-                           .mean = is_rms ? Tensor{} : forward.empty(positions),
-                           .inverse_deviation = forward.empty(positions),
-                           .result = forward.empty(map),
-                           .epsilon = static_cast<float>(epsilon)};
-        forward.run(op, {op.mean, op.inverse_deviation, op.result});
-        forward.check(
-            op.mean, [&](std::size_t row) { return mean[row]; }, tolerance);
-        forward.check(
-            op.inverse_deviation, [&](std::size_t row) { return inverse[row]; }, tolerance);
-        forward.check(
-            op.result,
-            [&](std::size_t k) { return normal(k) * quarters(k % each, 2) + (is_rms ? 0 : quarters(k % each, 3)); },
-            tolerance);
+        for (const bool sums : {false, true}) {
+            OneOperation forward;
+            const auto part = [&](std::size_t k) { return value(k) - quarters(k, 5); };
+            const LayerNorm op{.source = sums ? forward.filled(map, part) : forward.filled(map, value),
+                               .weight = forward.filled(numbers, 2),
+                               .bias = is_rms ? Tensor{} : forward.filled(numbers, 3),
+                               .other = sums ? forward.filled(map, 5) : Tensor{},
+                               .sum = sums ? forward.empty(map) : Tensor{},
+                               .mean = is_rms ? Tensor{} : forward.empty(positions),
+                               .inverse_deviation = forward.empty(positions),
+                               .result = forward.empty(map),
+                               .epsilon = static_cast<float>(epsilon)};
+            forward.run(op, {op.sum, op.mean, op.inverse_deviation, op.result});
+            if (sums) forward.check(op.sum, value, 0);
+            forward.check(
+                op.mean, [&](std::size_t row) { return mean[row]; }, tolerance);
+            forward.check(
+                op.inverse_deviation, [&](std::size_t row) { return inverse[row]; }, tolerance);
+            forward.check(
+                op.result,
+                [&](std::size_t k) { return normal(k) * quarters(k % each, 2) + (is_rms ? 0 : quarters(k % each, 3)); },
+                tolerance);
+        }
 
         const auto weighted = [&](std::size_t k) { return quarters(k, 4) * quarters(k % each, 2); };
         std::vector<double> sums(each), products(each), first(map.rows()), second(map.rows());

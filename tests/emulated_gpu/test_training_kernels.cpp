@@ -147,6 +147,8 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
             if (kind == 1) choosers.moments = [](const ConvolutionPass&) { return true; };
             choosers.deep_images = [=](const ConvolutionPass&) { return kind == 0; };
             choosers.outputs_multiple = kind == 0 ? 8 : 1;
+            choosers.fuses_positions = kind != 1;
+            choosers.attention_blocks = 4 * kind;
             INFO(graph.name() << " " << traits(precision).name << ", choices " << kind);
             emulated::machine().chance().seed(1);
             // Hashed parameters leave dropout out; random ones scale batch norms by 1.
@@ -181,6 +183,7 @@ TEST_CASE("the kernels of wide networks give what the host's loops give", "[netw
             Choosers choosers = loops(false);
             if (has_moments) choosers.moments = [](const ConvolutionPass&) { return true; };
             choosers.deep_images = [=](const ConvolutionPass&) { return has_moments; };
+            choosers.fuses_positions = has_moments;
             INFO(graph.name() << " " << traits(precision).name << (has_moments ? ", moments" : ""));
             Comparison comparison(graph, {.batch = 3, .parameters = engine::Parameters::hashed, .precision = precision},
                                   choosers, 5);

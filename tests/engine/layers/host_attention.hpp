@@ -80,9 +80,14 @@ inline void run_on_host(const Memory& memory, const AttendCached& op)
     const auto heads = static_cast<std::size_t>(op.heads), kv_heads = static_cast<std::size_t>(op.kv_heads);
     const auto positions = static_cast<std::size_t>(op.cache.width);
     const std::size_t channels = static_cast<std::size_t>(op.result.channels) / heads;
+    const float* const angles = memory.at<float>(op.angles);
     for (std::size_t n = 0; n < static_cast<std::size_t>(op.source.batch); ++n) {
         const auto given = [&](std::size_t head, std::size_t c) {
-            return static_cast<double>(source[(n * (heads + 2 * kv_heads) + head) * channels + c]);
+            const std::size_t first = (n * (heads + 2 * kv_heads) + head) * channels, half = channels / 2;
+            if (!op.angles || head >= heads + kv_heads) return static_cast<double>(source[first + c]);
+            const float own = source[first + c] * angles[c % half];
+            const float across = source[first + (c + half) % channels] * angles[half + c % half];
+            return static_cast<double>(stored(c < half ? own - across : own + across, op.source.precision));
         };
         const auto place = [&](std::size_t head, std::size_t part, std::size_t position, std::size_t c) {
             return (((n * kv_heads + head) * 2 + part) * positions + position) * channels + c;

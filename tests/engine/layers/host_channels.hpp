@@ -143,7 +143,12 @@ class HostChannels : protected HostLoops {
 
     void operator()(const LayerNorm& op)
     {
-        const Values source(memory_, op.source);
+        if (op.other) {
+            const Values one(memory_, op.source), other(memory_, op.other);
+            Values sum(memory_, op.sum);
+            for (std::size_t k = 0; k < op.sum.elements(); ++k) sum.put(k, one[k] + other[k]);
+        }
+        const Values source(memory_, op.other ? op.sum : op.source);
         const Values weight(memory_, op.weight);
         const Values bias(memory_, op.bias);
         Values result(memory_, op.result);
@@ -246,8 +251,12 @@ class HostChannels : protected HostLoops {
         const Values source(memory_, op.source);
         const Values factor(memory_, op.factor);
         Values result(memory_, op.result);
-        for (std::size_t k = 0; k < op.result.elements(); ++k)
-            result.put(k, source[k] * factor[place_of_factor(op, k)]);
+        const auto put = [&](const auto& value) {
+            for (std::size_t k = 0; k < op.result.elements(); ++k)
+                result.put(k, stored(value(source[k]), op.source.precision) * factor[place_of_factor(op, k)]);
+        };
+        if (!op.activation) return put([](float x) { return x; });
+        engine::with_activation(*op.activation, [&]<model::LayerKind kind>() { put(engine::activated<kind>); });
     }
 
     void operator()(const ScaleGradient& op)

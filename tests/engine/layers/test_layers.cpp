@@ -1,4 +1,5 @@
 // Layers that read PyTorch's order of a flattened map's values get it: losses and gradients by hand, from PyTorch's layouts.
+#include "ert/base/files.hpp"
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/small_networks.hpp"
 #include "workloads/model/hashed.hpp"
@@ -7,7 +8,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
 #include <cmath>
+#include <filesystem>
 
 using namespace roof;
 using namespace roof::ir;
@@ -176,6 +180,41 @@ TEST_CASE("Outputs beyond the classes change neither losses nor parameters")
                 due.update();
             }
             for (std::size_t k = 0; k < net.parameters().size(); ++k) CHECK(found.value(k) == due.value(k));
+        }
+    }
+}
+
+TEST_CASE("Sums that norms compute, activations within products and turns within attention change no value")
+{
+    const std::filesystem::path file =
+        std::filesystem::temp_directory_path() / ("llama" + std::to_string(getpid()) + ".json");
+    write_file(file,
+               R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4,
+ "num_key_value_heads": 2, "num_hidden_layers": 2, "vocab_size": 100, "rms_norm_eps": 1e-5,
+ "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}})");
+    const Graph decoding = model::build_model(file.string(), 100, 40, model::Use::decode);
+    std::filesystem::remove(file);
+    Choosers fusing = loops();
+    fusing.fuses_positions = true;
+    const auto operations_of = [](const HostTraining& of) {
+        std::size_t count = 0;
+        for (const Program::Stage& stage : of.list().stages()) count += stage.operations.size();
+        return count;
+    };
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        for (const auto& [net, fewer] :
+             {std::pair{token_network(true), 0U}, {token_network(false), 0U}, {decoding, 8U}}) {
+            const bool trains = fewer == 0;
+            const Settings settings{
+                .batch = batch, .parameters = engine::Parameters::hashed, .trains = trains, .precision = precision};
+            HostTraining due(net, settings), found(net, settings, fusing);
+            INFO(net.name() << ": " << operations_of(due) << ", " << operations_of(found));
+            CHECK(operations_of(found) < operations_of(due));
+            // Of two layers that decode: four sums, two activations, two turns.
+            if (!trains) CHECK(operations_of(due) - operations_of(found) == fewer);
+            CHECK(found.differentiate() == due.differentiate());
+            for (std::size_t k = 0; trains && k < net.parameters().size(); ++k)
+                CHECK(found.gradient(k) == due.gradient(k));
         }
     }
 }

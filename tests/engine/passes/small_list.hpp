@@ -120,6 +120,23 @@ class SmallList {
                                                : of(a.weights) + (a.bias ? ", " + of(a.bias) : "") + " = weights(" +
                                                      of(a.source) + ", " + of(a.result) + ")";
     }
+    std::string said(const LayerNorm& a) const
+    {
+        const std::string sum = a.other ? ", " + of(a.sum) : "";
+        return of(a.result) + sum + " = positions(" + plus(a.source, a.other) + ")";
+    }
+    std::string said(const Activate& a) const { return of(a.result) + " = activation(" + of(a.source) + ")"; }
+    std::string said(const Scale& a) const
+    {
+        const std::string source =
+            a.activation ? std::string(name(*a.activation)) + "(" + of(a.source) + ")" : of(a.source);
+        return of(a.result) + " = " + source + " * " + of(a.factor);
+    }
+    std::string said(const Turn& a) const { return of(a.result) + " = turn(" + of(a.source) + ")"; }
+    std::string said(const AttendCached& a) const
+    {
+        return of(a.result) + " = attend(" + of(a.source) + (a.angles ? " by " + of(a.angles) : "") + ")";
+    }
     std::string said(const MaxPool& a) const { return of(a.result) + " = pool(" + of(a.source, a.scale) + ")"; }
     std::string said(const MaxPoolGradient& a) const { return of(a.source) + " = pool(" + of(a.result) + ")"; }
     std::string said(const LibraryNorm& a) const

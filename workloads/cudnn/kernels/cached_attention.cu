@@ -19,7 +19,8 @@ struct Cached {
     const Element* source;
     Element* cache;
     Element* result;
-    float* partial;  ///< [images][heads][pieces][channels of a head, then largest score and total]
+    float* partial;       ///< [images][heads][pieces][channels of a head, then largest score and total]
+    const float* angles;  ///< of half a head's channels the cosines, then the sines; null: none is turned
     unsigned heads, kv_heads, channels, positions, sharing;
     float scale;
 
@@ -39,6 +40,39 @@ __device__ Lanes<vector_width> some_channels(const Element* row, unsigned first,
             if (first + i < channels) some.lane[i] = widen(row[first + i]);
     }
     return some;
+}
+
+template <bool whole, class Element>
+__device__ void put_channels(Element* row, unsigned first, unsigned channels, const Lanes<vector_width>& some)
+{
+    if constexpr (whole) {
+        if (first < channels) store(row, first / vector_width, some);
+    } else {
+#pragma unroll
+        for (unsigned i = 0; i < vector_width; ++i)
+            if (first + i < channels) row[first + i] = narrow<Element>(some.lane[i]);
+    }
+}
+
+/// As some_channels(), turned by the angles where there are any, and rounded as a map of turned queries and keys is.
+template <bool whole, class Element>
+__device__ Lanes<vector_width> turned_channels(const Element* row, unsigned first, unsigned channels,
+                                               const float* angles)
+{
+    Lanes<vector_width> own = some_channels<whole>(row, first, channels);
+    if (!whole || angles == nullptr || first >= channels) return own;
+    const unsigned half = channels / 2, angle = first % half;
+    const bool is_left = first < half;
+    const auto other = some_channels<whole>(row, is_left ? first + half : angle, channels);
+    const auto cosine = load<vector_width>(angles, angle / vector_width);
+    const auto sine = load<vector_width>(angles + half, angle / vector_width);
+#pragma unroll
+    for (int i = 0; i < vector_width; ++i) {
+        const float across = other.lane[i] * sine.lane[i];
+        own.lane[i] = own.lane[i] * cosine.lane[i] + (is_left ? -across : across);
+    }
+    own.template round<Element>();
+    return own;
 }
 
 /// Weighted values of the positions seen, as sums of exp(score - largest).
@@ -104,18 +138,20 @@ __global__ void __launch_bounds__(threads_per_block, 2) attend_cached(Cached<Ele
     Element* const keys = of.cache + std::size_t{cache} * 2 * of.positions * of.channels;
     Element* const values = keys + std::size_t{of.positions} * of.channels;
     const unsigned last = of.positions - 1;
-    if (share == 0 && blockIdx.y == 0 && threadIdx.x < of.channels) {
-        keys[std::size_t{last} * of.channels + threadIdx.x] = own_key[threadIdx.x];
-        values[std::size_t{last} * of.channels + threadIdx.x] = own_value[threadIdx.x];
+    const unsigned channel = threadIdx.x % of.sharing * vector_width;
+    if (share == 0 && blockIdx.y == 0 && threadIdx.x < of.sharing) {
+        const auto key = turned_channels<whole>(own_key, channel, of.channels, of.angles);
+        const auto value = some_channels<whole>(own_value, channel, of.channels);
+        put_channels<whole>(keys + std::size_t{last} * of.channels, channel, of.channels, key);
+        put_channels<whole>(values + std::size_t{last} * of.channels, channel, of.channels, value);
     }
 
-    const unsigned channel = threadIdx.x % of.sharing * vector_width;
     Lanes<vector_width> query[queries];
     Weighed weighed[queries];
 #pragma unroll
     for (int q = 0; q < queries; ++q) {
         const unsigned number = first_query + min(static_cast<unsigned>(q), there - 1);
-        query[q] = some_channels<whole>(given + std::size_t{number} * of.channels, channel, of.channels);
+        query[q] = turned_channels<whole>(given + std::size_t{number} * of.channels, channel, of.channels, of.angles);
 #pragma unroll
         for (int i = 0; i < vector_width; ++i) query[q].lane[i] *= of.scale;
     }
@@ -127,7 +163,8 @@ __global__ void __launch_bounds__(threads_per_block, 2) attend_cached(Cached<Ele
         const unsigned position = first + round * step;
         const bool is_own = position >= last;  // or none
         const std::size_t row = std::size_t{position} * of.channels;
-        const auto key = some_channels<whole>(is_own ? own_key : keys + row, channel, of.channels);
+        const auto key = is_own ? turned_channels<whole>(own_key, channel, of.channels, of.angles)
+                                : some_channels<whole>(keys + row, channel, of.channels);
         const auto value = some_channels<whole>(is_own ? own_value : values + row, channel, of.channels);
 #pragma unroll
         for (int q = 0; q < queries; ++q) {
@@ -203,17 +240,25 @@ void launch(const Cached<Element>& of, unsigned caches, unsigned pieces, const M
 
 }  // namespace
 
+int cached_attention_blocks()
+{
+    return static_cast<int>(resident_blocks(attend_cached<__nv_bfloat16, true, most_queries>, threads_per_block));
+}
+
 void enqueue(const AttendCached& operation, const Memory& memory, cudaStream_t stream)
 {
     const auto heads = static_cast<unsigned>(operation.heads), kv_heads = static_cast<unsigned>(operation.kv_heads);
     const auto channels = static_cast<unsigned>(operation.result.channels) / heads;
     if (channels > most_channels) throw Unsupported("a head has too many channels for the kernels of this engine");
+    if (operation.angles && operation.angles.channels % vector_width != 0)
+        throw Unsupported("half a head is no whole vectors");
     unsigned sharing = 1;
     while (sharing * vector_width < channels) sharing *= 2;
     with_element(operation.source.precision, [&]<class Element>() {
         launch(Cached<Element>{memory.at<Element>(operation.source), memory.at<Element>(operation.cache),
-                               memory.at<Element>(operation.result), memory.at<float>(operation.partial), heads,
-                               kv_heads, channels, static_cast<unsigned>(operation.cache.width), sharing,
+                               memory.at<Element>(operation.result), memory.at<float>(operation.partial),
+                               memory.at<float>(operation.angles), heads, kv_heads, channels,
+                               static_cast<unsigned>(operation.cache.width), sharing,
                                1 / std::sqrt(static_cast<float>(channels))},
                static_cast<unsigned>(operation.source.batch) * kv_heads,
                operation.partial ? static_cast<unsigned>(operation.partial.height) : 1, memory, stream);

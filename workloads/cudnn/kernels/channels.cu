@@ -2,6 +2,7 @@
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/sums.cuh"
 #include "workloads/cudnn/kernels/vectors.cuh"
+#include "workloads/engine/activations.hpp"
 
 namespace roof::cudnn {
 namespace {
@@ -34,10 +35,19 @@ struct ScaleBody {
     const Element* factor;
     Element* result;
     std::uint32_t of_factor, of_image;  ///< vectors; 0: a factor for each value
+    bool activates;
+    model::LayerKind activation;  ///< of the source, rounded as a map of it is
 
     __device__ void operator()(std::uint32_t k) const
     {
         Lanes<width> all = load<width>(source, k);
+        if (activates) {
+            engine::with_activation(activation, [&]<model::LayerKind kind>() {
+#pragma unroll
+                for (int i = 0; i < width; ++i) all.lane[i] = engine::activated<kind>(all.lane[i]);
+            });
+            all.template round<Element>();
+        }
         const Lanes<width> by = load<width>(factor, of_image > 0 ? k / of_image * of_factor + k % of_factor : k);
 #pragma unroll
         for (int i = 0; i < width; ++i) all.lane[i] *= by.lane[i];
@@ -155,9 +165,13 @@ void enqueue(const Scale& operation, const Memory& memory, cudaStream_t stream)
     launch_over(operation.source, stream, [&]<class Element, int width>() {
         const auto vectors = static_cast<std::uint32_t>(operation.source.channels / width);
         const auto positions = static_cast<std::uint32_t>(operation.source.height * operation.source.width);
-        return ScaleBody<Element, width>{memory.at<Element>(operation.source), memory.at<Element>(operation.factor),
-                                         memory.at<Element>(operation.result), vectors,
-                                         is_map(operation.factor, operation.source) ? 0 : positions * vectors};
+        return ScaleBody<Element, width>{memory.at<Element>(operation.source),
+                                         memory.at<Element>(operation.factor),
+                                         memory.at<Element>(operation.result),
+                                         vectors,
+                                         is_map(operation.factor, operation.source) ? 0 : positions * vectors,
+                                         operation.activation.has_value(),
+                                         operation.activation.value_or(model::LayerKind::relu6)};
     });
 }
 

@@ -55,6 +55,9 @@ void enqueue(const Turn& operation, const Memory& memory, cudaStream_t stream);
 inline constexpr int most_few_rows = 8;
 void multiply_few_rows(const Multiply& operation, const Memory& memory, cudaStream_t stream);
 
+/// Blocks of AttendCached that the current device runs at once.
+int cached_attention_blocks();
+
 /// Of attention by whole matrices, fp32 [heads of keys][queries][keys]: for each head of keys of the image a head of
 /// queries, the first of them `first_head`. Backward the slopes are the gradients of the weights, on entry.
 struct ScoresOfHeads {

@@ -61,7 +61,8 @@ __device__ void sum_over_line(float (&sums)[count])
 
 template <class Element, int width>
 struct Forward {
-    const Element* source;
+    const Element *source, *other;  ///< null: the source is no sum
+    Element* sum;
     const float *weight, *bias;
     PositionNumbers numbers;
     Element* result;
@@ -78,6 +79,15 @@ __global__ void __launch_bounds__(threads_per_block)
         const std::uint32_t there = row < rows ? vectors : 0;
         Stored<Element, width> x[kept];
         for_kept<kept>(there, [&](int k, std::uint32_t c) { x[k] = fetch<width>(of.source, row * vectors + c); });
+        if (of.other != nullptr) {
+            for_kept<kept>(there, [&](int k, std::uint32_t c) {
+                const Stored<Element, width> other = fetch<width>(of.other, row * vectors + c);
+#pragma unroll
+                for (int i = 0; i < width; ++i)
+                    x[k].lane[i] = narrow<Element>(widen(x[k].lane[i]) + widen(other.lane[i]));
+                reinterpret_cast<Stored<Element, width>*>(of.sum)[row * vectors + c] = x[k];
+            });
+        }
         float mean[1] = {};
         if (of.numbers.mean != nullptr) {
             for_kept<kept>(there, [&](int k, std::uint32_t) {
@@ -229,7 +239,8 @@ void enqueue(const LayerNorm& operation, const Memory& memory, cudaStream_t stre
     constexpr unsigned most_blocks = 1U << 16;
     const auto rows = static_cast<std::uint32_t>(operation.source.rows());
     with_vectors(operation.source, [&]<class Element, int width>() {
-        const Forward<Element, width> of{memory.at<Element>(operation.source), memory.at<float>(operation.weight),
+        const Forward<Element, width> of{memory.at<Element>(operation.source), memory.at<Element>(operation.other),
+                                         memory.at<Element>(operation.sum),    memory.at<float>(operation.weight),
                                          memory.at<float>(operation.bias),     numbers_of(operation, memory),
                                          memory.at<Element>(operation.result), operation.epsilon};
         with_lines(operation.source, width, [&]<int kept>(const dim3& threads) {

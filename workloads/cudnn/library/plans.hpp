@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ert/gpu/stream.hpp"
+#include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
 #include "workloads/cudnn/library/products.hpp"
 #include "workloads/engine/ir/program.hpp"
@@ -71,6 +72,8 @@ class Plans {
                      [this](const AttentionPass& pass) { return choose(pass); }};
         all.outputs_multiple = 8;
         all.narrow_logits = true;
+        all.fuses_positions = true;
+        all.attention_blocks = cached_attention_blocks();
         return all;
     }
 

@@ -65,6 +65,11 @@ struct Choosers {
     int outputs_multiple = 1;
     /// The loss reads logits of tokens in the precision of the activations, as PyTorch's autocast does; else in fp32.
     bool narrow_logits = false;
+    /// A layer norm computes the sum before it, a product of two maps the activation of one, and attention over a cache
+    /// turns its queries and keys.
+    bool fuses_positions = false;
+    /// Blocks of attention over a cache that run at once; 0: a cache is read as a whole.
+    int attention_blocks = 0;
     /// Linear layers' weights are updated from the factors of their gradient (DescendProduct).
     bool updates_from_factors = false;
 };

@@ -132,7 +132,7 @@ class Operands {
     }
     void operator()(const LayerNorm& a)
     {
-        read({a.source, a.weight, a.bias}).written({a.mean, a.inverse_deviation, a.result});
+        read({a.source, a.other, a.weight, a.bias}).written({a.sum, a.mean, a.inverse_deviation, a.result});
     }
     void operator()(const LayerNormGradient& a)
     {
@@ -177,7 +177,7 @@ class Operands {
     void operator()(const AttendCached& a)
     {
         const std::size_t own = a.source.bytes() - a.result.bytes();  // keys and values of the position
-        read({a.source, a.cache}).part(a.cache, Use::written, own).written({a.result}).scratch({a.partial});
+        read({a.source, a.cache, a.angles}).part(a.cache, Use::written, own).written({a.result}).scratch({a.partial});
     }
     void operator()(const TakePositions& a)
     {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -249,9 +250,11 @@ struct CopyChannels {
     Tensor order{};
 };
 
-/// result = source * factor, which is a map of the same shape, or has one value for each channel and image.
+/// result = source * factor, which is a map of the same shape, or has one value for each channel and image. With an
+/// activation, of the source.
 struct Scale {
     Tensor source{}, factor{}, result{};
+    std::optional<model::LayerKind> activation{};
 };
 /// From the gradient of the result: to_source = gradient * factor, which may overwrite the gradient; to_factor =
 /// gradient * source, summed over the positions where the factor has one value for them.

@@ -9,9 +9,10 @@
 namespace roof::ir {
 
 /// Layer norm over the channels of each position: result = (source - mean) * inverse_deviation * weight + bias. Without mean and bias
-/// an RMS norm: 0 takes the place of the mean.
+/// an RMS norm: 0 takes the place of the mean. With `other`, its source is the sum of both, which it writes to `sum`.
 struct LayerNorm {
     Tensor source{}, weight{}, bias{};
+    Tensor other{}, sum{};
     Tensor mean{}, inverse_deviation{};  ///< fp32, of each position
     Tensor result{};
     float epsilon = 0;
@@ -97,21 +98,25 @@ struct AttentionGradient {
 
 /// Attention of one position of each image over the positions of a cache, of which it is the last, for each head as in Attention. The
 /// source has queries of `heads` heads, and keys and values of `kv_heads`, which go to the cache, [images][kv_heads][keys, values]
-/// [positions][channels of a head]; each of these serves heads / kv_heads heads of queries.
+/// [positions][channels of a head]; each of these serves heads / kv_heads heads of queries. With `angles`, as in Turn, it
+/// first turns the queries and keys of the source.
 struct AttendCached {
     Tensor source{}, cache{}, result{};
     int heads = 1, kv_heads = 1;
     Tensor partial{};  ///< none: a cache is read as a whole; else of partial_attention_of()
+    Tensor angles{};
 };
 
-/// What pieces of a long cache give, fp32 [images][heads][pieces][channels of a head, largest score and total], without memory. None where
-/// the cache is short, or where the caches alone are work enough for all multiprocessors. Many pieces for few caches: 8 caches of 4,096
-/// positions are 128 pieces.
-inline std::optional<Tensor> partial_attention_of(const AttendCached& all)
+/// What pieces of a long cache give, fp32 [images][heads][pieces][channels of a head, largest score and total], without
+/// memory. Pieces have 256 positions, or as few, down to 64, as give the executor the `blocks` that it runs at once.
+/// None where the cache is short, where there are more heads than counters, or for an executor without blocks.
+inline std::optional<Tensor> partial_attention_of(const AttendCached& all, int blocks)
 {
-    constexpr int positions_each = 256, most_pieces = 64, most_heads = 1024;  // a counter for each
-    const int pieces = std::min((all.cache.width + positions_each - 1) / positions_each, most_pieces);
-    if (pieces == 1 || all.cache.batch * all.heads > most_heads) return std::nullopt;
+    constexpr int usual = 256, least = 64, most_pieces = 64, most_heads = 1024, heads_at_once = 4;
+    const int caches = all.cache.batch * all.kv_heads * ((all.heads / all.kv_heads - 1) / heads_at_once + 1);
+    const int wanted = std::max((all.cache.width - 1) / usual + 1, blocks / caches);
+    const int pieces = std::min({wanted, (all.cache.width - 1) / least + 1, most_pieces});
+    if (blocks == 0 || pieces <= 1 || all.cache.batch * all.heads > most_heads) return std::nullopt;
     return Tensor{.batch = all.cache.batch,
                   .channels = all.result.channels / all.heads + 2,
                   .height = pieces,

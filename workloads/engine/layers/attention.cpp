@@ -23,7 +23,8 @@ void attend_cached(Builder& build, const Unit& unit)
         unit,
         [&](const Tensor&) {
             AttendCached attend{source, cache, build.list.tensor(build.map(unit.layer)), layer.heads, layer.kv_heads};
-            if (const auto partial = partial_attention_of(attend)) attend.partial = build.list.tensor(*partial);
+            if (const auto partial = partial_attention_of(attend, build.attention_blocks))
+                attend.partial = build.list.tensor(*partial);
             build.list.append(attend, "roof:attention");
             return attend.result;
         },

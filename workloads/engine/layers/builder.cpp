@@ -35,6 +35,7 @@ Builder::Builder(const model::Graph& network, const Settings& chosen, const Choo
       settings(chosen),
       list(into),
       convolves_positions(who.convolves_positions),
+      attention_blocks(who.attention_blocks),
       image_block(image_block_of(network, chosen, who)),
       parameters(network, chosen, image_block, who.outputs_multiple, into),
       outputs(network.layers().size()),

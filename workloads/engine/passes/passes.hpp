@@ -51,6 +51,13 @@ void narrow_gradients(List& list, const Settings& settings);
 /// Weights of linear layers are updated from the factors of their gradient.
 void update_from_factors(List& list, const Settings& settings);
 
+/// A layer norm that reads a sum of two maps first computes it, too.
+void add_in_norms(List& list);
+/// A product of two maps applies the activation of one that it alone reads.
+void activate_in_scales(List& list);
+/// Attention over a cache turns its queries and keys, where half of a head's channels are whole vectors.
+void turn_in_attention(List& list);
+
 /// A product without a bias writes narrow logits for the loss, whose gradient overwrites them.
 void narrow_logits(List& list);
 /// Backward, results overwrite gradients that nothing reads any more.

@@ -26,6 +26,11 @@ void run_passes(List& list, const Settings& settings, const Choosers& choosers)
         activate_in_products(list, choosers);
         if (settings.narrow()) narrow_gradients(list, settings);
     }
+    if (choosers.fuses_positions) {
+        add_in_norms(list);
+        activate_in_scales(list);
+        turn_in_attention(list);
+    }
     if (choosers.narrow_logits) narrow_logits(list);
     write_in_place(list);
 }
