@@ -139,12 +139,18 @@ __global__ void __launch_bounds__(threads_per_block, 2) attend_cached(Cached<Ele
     Element* const values = keys + std::size_t{of.positions} * of.channels;
     const unsigned last = of.positions - 1;
     const unsigned channel = threadIdx.x % of.sharing * vector_width;
-    if (share == 0 && blockIdx.y == 0 && threadIdx.x < of.sharing) {
+    __shared__ float turned_key[most_channels];  // of the last position
+    if (threadIdx.x < of.sharing) {
         const auto key = turned_channels<whole>(own_key, channel, of.channels, of.angles);
-        const auto value = some_channels<whole>(own_value, channel, of.channels);
-        put_channels<whole>(keys + std::size_t{last} * of.channels, channel, of.channels, key);
-        put_channels<whole>(values + std::size_t{last} * of.channels, channel, of.channels, value);
+#pragma unroll
+        for (unsigned i = 0; i < vector_width; ++i) turned_key[channel + i] = key.lane[i];
+        if (share == 0 && blockIdx.y == 0) {
+            put_channels<whole>(keys + std::size_t{last} * of.channels, channel, of.channels, key);
+            const auto value = some_channels<whole>(own_value, channel, of.channels);
+            put_channels<whole>(values + std::size_t{last} * of.channels, channel, of.channels, value);
+        }
     }
+    __syncthreads();
 
     Lanes<vector_width> query[queries];
     Weighed weighed[queries];
@@ -163,8 +169,13 @@ __global__ void __launch_bounds__(threads_per_block, 2) attend_cached(Cached<Ele
         const unsigned position = first + round * step;
         const bool is_own = position >= last;  // or none
         const std::size_t row = std::size_t{position} * of.channels;
-        const auto key = is_own ? turned_channels<whole>(own_key, channel, of.channels, of.angles)
-                                : some_channels<whole>(keys + row, channel, of.channels);
+        Lanes<vector_width> key;
+        if (is_own) {
+#pragma unroll
+            for (unsigned i = 0; i < vector_width; ++i) key.lane[i] = turned_key[channel + i];
+        } else {
+            key = some_channels<whole>(keys + row, channel, of.channels);
+        }
         const auto value = some_channels<whole>(is_own ? own_value : values + row, channel, of.channels);
 #pragma unroll
         for (int q = 0; q < queries; ++q) {

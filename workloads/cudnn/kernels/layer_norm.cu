@@ -61,7 +61,7 @@ __device__ void sum_over_line(float (&sums)[count])
 
 template <class Element, int width>
 struct Forward {
-    const Element *source, *other;  ///< null: the source is no sum
+    const Element *source, *other;  ///< of a sum
     Element* sum;
     const float *weight, *bias;
     PositionNumbers numbers;
@@ -69,7 +69,7 @@ struct Forward {
     float epsilon;
 };
 
-template <class Element, int width, int kept>
+template <class Element, int width, int kept, bool sums>
 __global__ void __launch_bounds__(threads_per_block)
     normalise_positions(Forward<Element, width> of, std::uint32_t rows, std::uint32_t vectors)
 {
@@ -79,13 +79,15 @@ __global__ void __launch_bounds__(threads_per_block)
         const std::uint32_t there = row < rows ? vectors : 0;
         Stored<Element, width> x[kept];
         for_kept<kept>(there, [&](int k, std::uint32_t c) { x[k] = fetch<width>(of.source, row * vectors + c); });
-        if (of.other != nullptr) {
+        if constexpr (sums) {
             for_kept<kept>(there, [&](int k, std::uint32_t c) {
                 const Stored<Element, width> other = fetch<width>(of.other, row * vectors + c);
+                Stored<Element, width> sum;
 #pragma unroll
                 for (int i = 0; i < width; ++i)
-                    x[k].lane[i] = narrow<Element>(widen(x[k].lane[i]) + widen(other.lane[i]));
-                reinterpret_cast<Stored<Element, width>*>(of.sum)[row * vectors + c] = x[k];
+                    sum.lane[i] = narrow<Element>(widen(x[k].lane[i]) + widen(other.lane[i]));
+                reinterpret_cast<Stored<Element, width>*>(of.sum)[row * vectors + c] = sum;
+                x[k] = sum;
             });
         }
         float mean[1] = {};
@@ -244,10 +246,13 @@ void enqueue(const LayerNorm& operation, const Memory& memory, cudaStream_t stre
                                          memory.at<float>(operation.bias),     numbers_of(operation, memory),
                                          memory.at<Element>(operation.result), operation.epsilon};
         with_lines(operation.source, width, [&]<int kept>(const dim3& threads) {
-            normalise_positions<Element, width, kept>
-                <<<std::min(most_blocks, (rows - 1) / threads.y + 1), threads, 0, stream>>>(
+            const auto run = [&](auto* kernel) {
+                kernel<<<std::min(most_blocks, (rows - 1) / threads.y + 1), threads, 0, stream>>>(
                     of, rows, vectors_in(operation.source.elements(), width) / rows);
-            gpu::check(cudaGetLastError());
+                gpu::check(cudaGetLastError());
+            };
+            operation.other ? run(normalise_positions<Element, width, kept, true>)
+                            : run(normalise_positions<Element, width, kept, false>);
         });
     });
 }
