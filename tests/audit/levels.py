@@ -253,10 +253,8 @@ def find_levels(sweeps, machine):
         latencies = sweeps.get(("latency", device, threads, "", "latency", "")) if is_cpu else None
         edges = []
         for level in fewest.get(device, []):
-            if level.edge:  # of a cache that is shared or each core's own; the first is each core's own
-                most = threads / level.threads
-                least = 1 if edges else max(1, most / max(1, machine.get("smt") or 1))
-                edges.append((level.edge * least / APART, level.edge * most * APART))
+            if level.edge:  # of a cache that is shared or each thread's own
+                edges.append((level.edge / APART, level.edge * threads / level.threads * APART))
         of_fewest = fewest.get(device, [])
         shows_caches = bool(latencies) or bool(of_fewest) and of_fewest[-1].name == "DRAM"
         levels = levels_of(sweep, latencies, edges, device, threads, machine, shows_caches)

@@ -203,18 +203,15 @@ std::vector<MeasuredLevel> behind_l1(const std::vector<MeasuredLevel>& through, 
     return past;
 }
 
-/// Where the edges of these levels lie with more threads: a private cache holds as many times more as there are cores, a shared one as
-/// much as before; three tenths more to both sides. Each core has its own first cache.
-std::vector<WorkingSets> edges_of(const std::vector<MeasuredLevel>& fewest, int threads, int smt)
+/// Where the edges of these levels lie with more threads: a private cache holds up to as many times more as there are
+/// threads, a shared one as much as before; three tenths more to both sides. Threads may share a core, whatever is reported.
+std::vector<WorkingSets> edges_of(const std::vector<MeasuredLevel>& fewest, int threads)
 {
     constexpr double uncertainty = 1.3;
     std::vector<WorkingSets> edges;
-    for (const MeasuredLevel& level : fewest) {
-        if (level.edge.value <= 0) continue;
-        const double most = static_cast<double>(threads) / level.threads;
-        const double least = edges.empty() ? std::max(1.0, most / std::max(1, smt)) : 1;
-        edges.push_back({level.edge.value * least / uncertainty, level.edge.value * most * uncertainty});
-    }
+    for (const MeasuredLevel& level : fewest)
+        if (level.edge.value > 0)
+            edges.push_back({level.edge.value / uncertainty, level.edge.value * threads / level.threads * uncertainty});
     return edges;
 }
 
@@ -306,8 +303,7 @@ std::vector<MeasuredLevel> find_levels(const std::vector<PointSummary>& points, 
         const auto latencies = sweeps.find({Role::latency, device, threads, "", "latency", ""});
         const std::vector<MeasuredLevel>& fewest = with_fewest[device];
         const bool has_latencies = is_cpu && latencies != sweeps.end();
-        const LevelSweeps shown{sweep, has_latencies ? &latencies->second : nullptr,
-                                edges_of(fewest, threads, machine.smt),
+        const LevelSweeps shown{sweep, has_latencies ? &latencies->second : nullptr, edges_of(fewest, threads),
                                 has_latencies || (!fewest.empty() && fewest.back().name == memory_level)};
         std::vector<MeasuredLevel> levels = levels_of(shown, device, threads, machine, 1);
         if (const auto past = sweeps.find({Role::bandwidth, device, threads, "", "load", "cg"}); past != sweeps.end())
