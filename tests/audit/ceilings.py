@@ -98,7 +98,8 @@ def sustained(rounds, tolerance, clock=None):
         mean = statistics.fmean(medians)
         half = half_width_in_errors(len(medians)) * statistics.stdev(medians) / math.sqrt(len(medians))
         agree = over_rounds([m for m, agrees in zip(medians, [a for a, count in zip(in_window, counts) if count]) if agrees], -math.inf) if shown else None
-        rate = (agree[0], min(mean - half, agree[1]), max(mean + half, agree[2])) if shown else (anchor, min(mean - half, anchor), max(mean + half, centre))
+        last = medians[-1]
+        rate = (agree[0], min(mean - half, agree[1], last), max(mean + half, agree[2], last)) if shown else (anchor, min(mean - half, anchor), max(mean + half, centre))
     else:
         _, low, high = order_interval(window)
         rate = (low, low, high)

@@ -109,14 +109,23 @@ TEST_CASE(
     "rounds just below the window widen the interval, and where they are as many as those in it the rate is not steady")
 {
     // 98 lies below the window, 98.5 to 101.5, and above 97. Nine medians: mean 99.3333, squares 6 · 0.6667² + 3 ·
-    // 1.3333² = 8, error
-    // √(8 / 8 / 9) = 0.33333, half width 2.752 · 0.33333 = 0.91733, and 0.1 more.
-    const SeenRate wide = over({look(0, 100), look(11, 100), look(22, 98, 3)});
+    // 1.3333² = 8, error √(8 / 8 / 9) = 0.33333, half width 2.752 · 0.33333 = 0.91733, and 0.1 more.
+    const SeenRate wide = over({look(0, 100), look(11, 98, 3), look(22, 100)});
     check(wide, Steadiness::steady, 100, 2);
     CHECK(wide.sustained.rate.low.value == Approx(98.316).epsilon(1e-5));
     CHECK(wide.sustained.rate.high.value == Approx(100.3507).epsilon(1e-5));
     check(over({look(0, 100), look(11, 100), look(22, 98, 6)}), Steadiness::rounds_disagree, 100, 2);
     check(over({look(0, 96, 3), look(11, 100), look(22, 100)}), Steadiness::steady, 100, 2);
+}
+
+TEST_CASE("the interval reaches to the last round")
+{
+    // Nine medians: mean 99.6667, squares 6 · 0.3333² + 3 · 0.6667² = 2, error √(2 / 8 / 9) = 0.16667, half width
+    // 2.752 · 0.16667 = 0.45867; each end 0.09967 farther.
+    const SeenRate fell = over({look(0, 100), look(11, 100), look(22, 99)});
+    check(fell, Steadiness::steady, 99.66667, 3);
+    CHECK(fell.sustained.rate.low.value == Approx(99 - 0.09967).epsilon(1e-5));
+    CHECK(fell.sustained.rate.high.value == Approx(100.12533 + 0.09967).epsilon(1e-5));
 }
 
 TEST_CASE("a time with disturbed samples alone confirms nothing")
@@ -198,6 +207,19 @@ TEST_CASE("what two others of a level lost after the last round of a ceiling it 
     add_looks(seen, "DRAM", "store", {{100, 100, 100}, {100, 100, 100, 70, 70}});
     CHECK(judged_first(seen).steadiness == Steadiness::changed);
     CHECK(judged_first(seen).change == "changed: the last rounds are slower");
+}
+
+TEST_CASE("what most of a level lost at the end is lost, whatever an unlucky round of one ceiling was followed by")
+{
+    const auto copies = [](double last_load, double last_store) {
+        std::vector<SeenCeiling> seen;
+        add_looks(seen, "DRAM", "copy", {{50, 35, 50}, {50, 50, 35}});
+        add_looks(seen, "DRAM", "load", {{100, 100, 100}, {100, 100, last_load}});
+        add_looks(seen, "DRAM", "store", {{60, 60, 60}, {60, 60, last_store}});
+        return judged_first(seen).steadiness;
+    };
+    CHECK(copies(70, 42) == Steadiness::changed);
+    CHECK(copies(100, 60) == Steadiness::steady);
 }
 
 TEST_CASE("rounds that differ by themselves prove no bound: the value is the median round")

@@ -179,8 +179,10 @@ SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance,
     const int change = is_shown || differ ? -1 : change_in(places);
     Spread spread = is_shown || differ ? over_rounds(medians) : spread_of(agreeing);
     if (is_shown) {
+        // A rate that fell by less than the window's reach is what the last round has.
         const Spread agree = over_rounds(inside);
-        spread = {agree.median, std::min(spread.low, agree.low), std::max(spread.high, agree.high)};
+        spread = {agree.median, std::min({spread.low, agree.low, medians.back()}),
+                  std::max({spread.high, agree.high, medians.back()})};
     }
     if (differ) spread = {anchor, std::min(spread.low, anchor), std::max(spread.high, centre)};
     if (!is_shown && !differ) spread.median = spread.low;

@@ -64,9 +64,8 @@ int speed_of(Lies place)
 using LevelRounds = std::map<double, std::vector<int>>;
 
 /// Whether rounds at the end are slower, and more of them in a row than were ever followed by fast ones. What only the
-/// rest between two looks ended does not count, unless it was a whole look. After the last round of a look that of two
-/// more ceilings of the level counts.
-bool is_lost(const Places& looks, const LevelRounds& level)
+/// rest between two looks ended does not count, unless it was a whole look.
+bool is_lost(const Places& looks)
 {
     std::size_t slower = 0;
     std::size_t longest = 0;
@@ -81,11 +80,20 @@ bool is_lost(const Places& looks, const LevelRounds& level)
             if (keeps || place == Lies::slower) has_rested = false;
             has_fast = has_fast || keeps;
         }
-        if (const auto votes = level.find(time); votes != level.end())
-            for (std::size_t i = places.size(); i < votes->second.size(); ++i) slower += votes->second[i] < -1 ? 1 : 0;
         has_rested = has_fast;
     }
     return slower > longest;
+}
+
+/// Where most of a level's ceilings lie in each round: slower if two more are slow than fast.
+Places places_of(const LevelRounds& level)
+{
+    Places places;
+    for (const auto& [time, votes] : level)
+        std::ranges::transform(votes, std::back_inserter(places[time]), [](int vote) {
+            return vote < -1 ? Lies::slower : vote > 0 ? Lies::in : Lies::unknown;
+        });
+    return places;
 }
 
 int count_times(std::vector<double> seconds)
@@ -240,7 +248,7 @@ SeenRate rate_over(std::span<const Look> looks, const Compared& all, double tole
     if (seen.sustained.steadiness == Steadiness::at_least && whole.differ) seen.sustained = whole;
     if (seen.sustained.steadiness != Steadiness::steady) return seen;
     const int needed = static_cast<double>(kept.size()) >= agreeing_share * static_cast<double>(rounds.size()) ? 2 : 3;
-    if (has_now && is_lost(places, level)) {
+    if (has_now && (is_lost(places) || is_lost(places_of(level)))) {
         seen.sustained = as_bound(seen.sustained);
         seen.sustained.steadiness = Steadiness::changed;
     } else if (seen.times == 1 || !has_now)

@@ -55,8 +55,7 @@ void take_rate(const SustainedRate& sustained, Ceiling& ceiling);
 bool is_same_ceiling(const Ceiling& a, const Ceiling& b);
 
 /// Judges each ceiling by all looks at it. No look leaves it as it is; one leaves its rate. Sets `between`. `steady`
-/// has to be slow when most ceilings of its level with so many threads are, and fast when they are; what they lost
-/// after its last round it may have lost too.
+/// has to be slow when most ceilings of its level are, and fast when they are; what they lost at the end it lost too.
 void judge_by_looks(std::span<const SeenCeiling> seen, std::span<Ceiling> ceilings);
 
 /// Each ceiling as it was seen last. `seen`: in order of time.
