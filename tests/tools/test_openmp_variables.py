@@ -12,6 +12,9 @@ VARIABLES = ("OMP_PROC_BIND=true", "OMP_PROC_BIND=close", "OMP_PROC_BIND=spread"
              "OMP_PLACES={0}", "GOMP_CPU_AFFINITY=0", "OMP_THREAD_LIMIT=1", "OMP_DYNAMIC=true", "OMP_MAX_ACTIVE_LEVELS=0",
              "OMP_STACKSIZE=64G", "KMP_AFFINITY=compact")
 
+#: A step of milliseconds, of layers of which each thread has a part.
+NETWORK = ("{name: small, image: [3, 16, 16], layers: [{convolution: {channels: 16, window: 3, padding: 1}}, batch_norm, relu, "
+           "{max_pool: {window: 2}}, flatten, {linear: {features: 10}}]}")
 CHANGING = ("OMP_PROC_BIND=true", "OMP_THREAD_LIMIT=1", "OMP_DYNAMIC=true", "OMP_MAX_ACTIVE_LEVELS=0")  # each changed a step before
 
 
@@ -31,7 +34,7 @@ class Variables(unittest.TestCase):
         losses = {}
         with tempfile.TemporaryDirectory() as folder:
             for number, variable in enumerate(("ROOF_NOTHING=1", *CHANGING)):
-                out = said_by("run", "alexnet", "--batch", "1", "--steps", "3", "--threads", str(min(2, len(os.sched_getaffinity(0)))),
+                out = said_by("run", NETWORK, "--batch", "4", "--steps", "3", "--threads", str(min(2, len(os.sched_getaffinity(0)))),
                               "--parameters", "hashed", "--data", "hashed", "--out", f"{folder}/{number}", variable=variable)[1]
                 losses[variable] = re.search(r"losses +(.*)", out).group(1)
         self.assertEqual({losses["ROOF_NOTHING=1"]}, set(losses.values()), losses)
