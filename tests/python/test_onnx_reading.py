@@ -238,12 +238,13 @@ class ByHand(unittest.TestCase):
             held = [weights("scale", 8), weights("w", 1, 16, 8), weights("r", 1, 16, 4)]
             cells = node("LSTM", ["scaled" if trains_before else "x", "w", "r"], "y", hidden_size=4)
             model = made([node("Mul", ["x", "scale"], "scaled"), cells], held, [3, 8])
-            counted = of_kind(network_of_one_step(model), "LSTM")
+            counted = of_kind(read(model, 3, given={"batch": 1}), "LSTM")  # the first axis is time, of one step
             self.assertEqual(of_state + (of_input if trains_before else 0), counted.of_inputs.flops)
 
     def test_the_last_states_of_a_recurrent_layer_have_a_shape_that_the_file_need_not_give(self):
         cells = helper.make_node("GRU", ["x", "w", "r"], ["", "last"], name="cells", hidden_size=4, direction="bidirectional")
-        found = network_of_one_step(made([cells, node("Neg", ["last"], "y")], [weights("w", 2, 12, 8), weights("r", 2, 12, 4)], [3, 8]))
+        held = [weights("w", 2, 12, 8), weights("r", 2, 12, 4)]
+        found = read(made([cells, node("Neg", ["last"], "y")], held, [3, 8]), 3, given={"batch": 1})
         self.assertEqual(2 * 3 * 2 * (12 * 8 + 12 * 4), of_kind(found, "GRU").forward.flops)
         self.assertEqual((2, 3, 4), of_kind(found, "Neg").output)
 
@@ -391,12 +392,6 @@ class Lists(unittest.TestCase):
         for operation, inputs in (("Identity", [Value(())]), ("Shape", [Value((None,))]), ("Size", [Value()]),
                                   ("Range", []), ("Shape", [None]), ("Relu", [Value((), numbers=1)])):
             self.assertIsNone(numbers_of(operation, {}, inputs, Value(())), operation)
-
-
-def network_of_one_step(model):
-    """Of three sequences: the first axis is time."""
-    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
-    return read(model, 3)
 
 
 if __name__ == "__main__":
