@@ -95,21 +95,19 @@ class ChipReader : YamlReader {
     }
 };
 
-std::vector<EmbeddedText> texts_of(std::string_view folder)
+/// The embedded files of a folder, read by `parse`.
+template <class Chip>
+std::vector<Chip> chips_in(std::string_view folder, Chip (*parse)(const std::string&, const std::string&))
 {
-    std::vector<EmbeddedText> found = embedded_chips();
-    std::erase_if(found, [&](const EmbeddedText& file) { return !file.path.starts_with(folder); });
-    return found;
+    std::vector<Chip> all;
+    for (const EmbeddedText& file : embedded_chips())
+        if (file.path.starts_with(folder)) all.push_back(parse(std::string(file.text), std::string(file.path)));
+    return all;
 }
 
 const std::vector<CoreChip>& core_chips()
 {
-    static const std::vector<CoreChip> chips = [] {
-        std::vector<CoreChip> all;
-        for (const EmbeddedText& file : texts_of("configs/machines/cores/"))
-            all.push_back(parse_core_chip(std::string(file.text), std::string(file.path)));
-        return all;
-    }();
+    static const std::vector<CoreChip> chips = chips_in("configs/machines/cores/", parse_core_chip);
     return chips;
 }
 
@@ -144,9 +142,7 @@ const CoreChip* core_chip(std::string_view vendor, int family, int model)
 const std::vector<GpuChip>& gpu_chips()
 {
     static const std::vector<GpuChip> chips = [] {
-        std::vector<GpuChip> all;
-        for (const EmbeddedText& file : texts_of("configs/machines/capabilities/"))
-            all.push_back(parse_gpu_chip(std::string(file.text), std::string(file.path)));
+        std::vector<GpuChip> all = chips_in("configs/machines/capabilities/", parse_gpu_chip);
         std::ranges::sort(all, {}, &GpuChip::capability);
         return all;
     }();
