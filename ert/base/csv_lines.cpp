@@ -108,7 +108,6 @@ void CsvLines::read_kind()
     header_ = crc32_of(line_);
 }
 
-/// Removes the checksum from the line.
 void CsvLines::take_checksum()
 {
     const std::size_t comma = line_.rfind(',');

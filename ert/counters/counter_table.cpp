@@ -1,6 +1,5 @@
 #include "ert/counters/counter_table.hpp"
 
-#include "ert/base/error.hpp"
 #include "ert/base/yaml_text.hpp"
 
 #include <algorithm>

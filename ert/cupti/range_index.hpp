@@ -4,7 +4,6 @@
 
 #include "ert/cupti/activity_log.hpp"
 #include "ert/cupti/labels.hpp"
-#include "ert/recording/records.hpp"
 
 #include <optional>
 #include <span>

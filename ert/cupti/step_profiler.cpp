@@ -162,7 +162,6 @@ class StepProfile {
         }
     }
 
-    /// The metrics of the chip.
     std::vector<std::string> metrics_of(const std::string& chip) const
     {
         const ChipFamily* const family = table_.family_of_chip(chip);

@@ -5,15 +5,12 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <fstream>
 #include <limits>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace roof {
 namespace {

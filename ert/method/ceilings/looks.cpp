@@ -7,7 +7,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <ranges>
 #include <set>
 #include <tuple>

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <functional>
 #include <map>
 #include <optional>
 

@@ -1,7 +1,5 @@
 #include "ert/method/plan/sustain.hpp"
 
-#include "ert/base/text.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -14,7 +14,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <ctime>
 #include <functional>
 #include <tuple>
