@@ -255,14 +255,23 @@ TEST_CASE("how far an ordinary rate differs between times is Student's, and not 
           Approx(109.945));  // of 99.9, 100, 100.1 and three of 109.89, 110, 110.11 each: the sixth and seventh
     CHECK(usual[1] == Approx(121));
 
-    // ln of 100, 110, 121: 0.09531 apart; deviation 0.09531, and 4.303 of two degrees of freedom.
-    CHECK(half_width_between(std::vector<double>{100, 110, 121}).value() == Approx(4.303 * std::log(1.1)));
-    CHECK(half_width_between(std::vector<double>{100, 110}).value() == Approx(12.706 * std::log(1.1) / std::sqrt(2)));
-    CHECK_FALSE(half_width_between(std::vector<double>{100}));
+    // ln of 100, 110, 121: 0.09531 apart, and so deviates; 3.182 of three degrees of freedom, 4.303 of two.
+    const std::vector<std::vector<double>> rates{{100, 110, 121}, {100, 100},      {100, 101},
+                                                 {100},           {100, 100, 100}, {100, 100}};
+    const auto halves = half_widths_between(rates);
+    // Of the five variances, 0, 0, 0, 4.95e-5 and 9.08e-3, the fourth.
+    const double drift = std::pow(std::log(1.01), 2) / 2;
+    CHECK(halves[0].value() == Approx(3.182 * std::sqrt((2 * std::pow(std::log(1.1), 2) + drift) / 3)));
+    CHECK(halves[1].value() == Approx(4.303 * std::sqrt(drift / 2)));
+    CHECK(halves[2].value() == Approx(4.303 * std::sqrt(drift)));
+    CHECK_FALSE(halves[3]);
+    // A quiet machine's drift is 0.3%.
+    const std::vector<std::vector<double>> quiet(3, {100, 100});
+    CHECK(half_widths_between(quiet)[0].value() == Approx(4.303 * 0.003 / std::sqrt(2)));
 
     std::vector<SeenCeiling> seen;
     add_looks(seen, "L2", "load", {{100}, {110}, {121}});
-    CHECK(judged_first(seen).between.value() == Approx(4.303 * std::log(1.1)));
+    CHECK(judged_first(seen).between.value() == Approx(3.182 * std::log(1.1)));
     seen.resize(1);
     CHECK_FALSE(judged_first(seen).between);
 }

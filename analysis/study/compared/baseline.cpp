@@ -65,9 +65,10 @@ DataTable baseline_table(const Study& study)
             const Placement* const then = now.scope == scope ? before(study, now) : nullptr;
             if (then == nullptr || !(then->seconds.median.value > 0) || !(now.seconds.median.value > 0)) continue;
             const std::string phase = now.phase ? " " + now.phase_name() : "";
+            Side first = side(*study.baseline, of_then, *then), second = side(study, of_now, now);
+            share_between(*study.baseline, first, study, second);
             rows.push_back({name(scope),
-                            step_change({now.scope == Scope::step ? now.row : now.name + phase}, "s",
-                                        side(*study.baseline, of_then, *then), side(study, of_now, now)),
+                            step_change({now.scope == Scope::step ? now.row : now.name + phase}, "s", first, second),
                             then, &now});
         }
     if (study.baseline != nullptr)

@@ -53,6 +53,13 @@ std::map<std::string, double> between_times(const Study& study)
     return known;
 }
 
+void share_between(const Study& a, Side& of_a, const Study& b, Side& of_b)
+{
+    const Machine &of_one = a.results.machine, &of_other = b.results.machine;
+    if (of_one.name != of_other.name || of_one.host != of_other.host) return;
+    (of_b.between ? of_a : of_b).between = (of_b.between ? of_b : of_a).between;
+}
+
 Change step_change(std::vector<std::string> words, std::string unit, const Side& a, const Side& b)
 {
     Change change = change_of(std::move(words), std::move(unit), a, b);

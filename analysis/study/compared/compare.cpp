@@ -250,8 +250,10 @@ Comparison compare(const Study& a, const Study& b, Judged judged)
     result.steps =
         match(steps_of(a, same_size, judged, &result.without_roofs),
               steps_of(b, same_size, judged, &result.without_roofs), unit_of(judged), &result.only_a, &result.only_b);
-    for (Change& change : result.steps)
+    for (Change& change : result.steps) {
+        share_between(a, change.a, b, change.b);
         change = step_change(std::move(change.words), std::move(change.unit), change.a, change.b);
+    }
     constexpr std::array<std::pair<Role, const char*>, 3> kinds{
         {{Role::bandwidth, "B/s"}, {Role::compute, "FLOP/s"}, {Role::latency, "lines/s"}}};
     for (const auto& [kind, unit] : kinds) {

@@ -89,6 +89,8 @@ Side step_side(const Measurement& row);
 /// Side::between of the steps by row: as their roofs differ between looks, each by its share of the least time of the
 /// step's layers. Without those with a roof that was seen at one time.
 std::map<std::string, double> between_times(const Study& study);
+/// Of one machine the looks of b, the later study, or else those of a, tell of both sides of a step.
+void share_between(const Study& a, Side& of_a, const Study& b, Side& of_b);
 
 Change change_of(std::vector<std::string> words, std::string unit, const Side& a, const Side& b);
 /// The same of a step or a part of one: judged by the spread between processes and between times, so not with a single

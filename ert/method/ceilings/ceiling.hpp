@@ -49,7 +49,7 @@ struct Ceiling {
     bool lasting = false;             ///< over seconds, not of bursts (analysis/roofline/lasting.cpp)
     int times = 0;                    ///< of looks that agree on the rate (looks.hpp); 0: one calibration alone judges
     Seconds over{};                   ///< from the first of these times to the last
-    std::optional<double> between{};  ///< half_width_between() times (looks.hpp)
+    std::optional<double> between{};  ///< half_widths_between() times (looks.hpp)
     SustainedRate alone{};            ///< by the calibration alone, to compare calibrations; empty where `rate` is that
 
     std::string_view unit() const

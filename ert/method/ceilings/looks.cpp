@@ -20,6 +20,7 @@ constexpr double reach_in_tolerances = 1.5;
 constexpr double agreeing_share = 0.45;  ///< share from which two times are enough
 
 constexpr double luck_of_rounds = 0.2;  ///< within which three quarters of the rounds lie that differ by themselves
+constexpr double usual_drift = 0.003;   ///< of a quiet machine's rates between times, as a logarithm
 constexpr double of_sets = 0.1;         ///< tolerances to each side: what other sets, loops and readings would add
 
 enum class Lies { in, faster, just_below, disturbed_in, slower, disturbed, unknown };
@@ -294,15 +295,25 @@ std::vector<double> usual_rates(std::span<const Look> looks)
     return usual;
 }
 
-std::optional<double> half_width_between(std::span<const double> usual)
+std::vector<std::optional<double>> half_widths_between(std::span<const std::vector<double>> usual)
 {
-    if (usual.size() < 2) return {};
-    double sum = 0;
-    double squares = 0;
-    for (const double rate : usual) sum += std::log(rate);
-    const auto n = static_cast<double>(usual.size());
-    for (const double rate : usual) squares += std::pow(std::log(rate) - sum / n, 2);
-    return student_t(usual.size()) * std::sqrt(squares / (n - 1));
+    std::vector<double> squares, variances;
+    for (const std::vector<double>& rates : usual) {
+        double sum = 0;
+        for (const double rate : rates) sum += std::log(rate);
+        const auto n = static_cast<double>(rates.size());
+        double& of_one = squares.emplace_back();
+        for (const double rate : rates) of_one += std::pow(std::log(rate) - sum / n, 2);
+        if (n > 1) variances.push_back(of_one / (n - 1));
+    }
+    std::ranges::sort(variances);
+    const double of_all = variances.empty() ? 0 : variances[3 * variances.size() / 4];
+    std::vector<std::optional<double>> halves(usual.size());
+    for (std::size_t i = 0; i < usual.size(); ++i)
+        if (const std::size_t n = usual[i].size(); n > 1)
+            halves[i] = student_t(n + 1) *
+                        std::sqrt((squares[i] + std::max(of_all, usual_drift * usual_drift)) / static_cast<double>(n));
+    return halves;
 }
 
 void take_rate(const SustainedRate& sustained, Ceiling& ceiling)
@@ -351,6 +362,7 @@ void judge_by_looks(std::span<const SeenCeiling> seen, std::span<Ceiling> ceilin
         of.rounds = compared(of.looks, tolerance_of(of.ceiling->level));
         if (!level_traits(of.ceiling->level).is_near_core) add_votes(of.rounds.places, levels[level_of(*of.ceiling)]);
     }
+    std::map<std::string, std::pair<std::vector<Ceiling*>, std::vector<std::vector<double>>>> usual;  // by device
     for (Ceiling& ceiling : ceilings) {
         const auto found = all.find(key_of(ceiling));
         if (found == all.end()) continue;
@@ -358,7 +370,8 @@ void judge_by_looks(std::span<const SeenCeiling> seen, std::span<Ceiling> ceilin
         SeenRate together = rate_over(looks, rounds, tolerance_of(ceiling.level), levels[level_of(*then)]);
         ceiling.times = together.times;
         ceiling.over = together.over;
-        ceiling.between = half_width_between(usual_rates(looks));
+        usual[ceiling.device].first.push_back(&ceiling);
+        usual[ceiling.device].second.push_back(usual_rates(looks));
         // Of a GPU, whose own clock differs by rounds, the rate may be that over all rounds.
         const bool is_own = (looks.size() == 1 && ceiling.rate.n > 0) || together.sustained.rate.n == 0 ||
                             (kind_of_device(ceiling.device) == "gpu" &&
@@ -372,6 +385,10 @@ void judge_by_looks(std::span<const SeenCeiling> seen, std::span<Ceiling> ceilin
                 ceiling.change = "changed: the last rounds are slower";
         } else if (ceiling.steadiness == Steadiness::steady)
             ceiling.steadiness = Steadiness::seen_once;
+    }
+    for (const auto& [device, of_device] : usual) {
+        const auto halves = half_widths_between(of_device.second);
+        for (std::size_t i = 0; i < halves.size(); ++i) of_device.first[i]->between = halves[i];
     }
 }
 

@@ -44,9 +44,10 @@ SeenRate rate_over_looks(std::span<const Look> looks, double tolerance);
 /// What an ordinary program gets at each time: the median of all samples of then, disturbed ones included. `looks`: in
 /// order of time; those of another state of the machine are left out.
 std::vector<double> usual_rates(std::span<const Look> looks);
-/// Half the width of the interval of one more of these, on the logarithmic scale: Student's, with the times as the
-/// independent observations. Empty for a single time.
-std::optional<double> half_width_between(std::span<const double> usual);
+/// Of each ceiling of a device half the width of the interval of one more of its usual rates, on the logarithmic scale:
+/// Student's, with the times as the independent observations, and as one time more the drift that three quarters of the
+/// ceilings do not exceed, or a quiet machine's if that is more. Empty for a single time.
+std::vector<std::optional<double>> half_widths_between(std::span<const std::vector<double>> usual);
 
 /// Sets rate, state, rounds, and the rate per clock and thread.
 void take_rate(const SustainedRate& sustained, Ceiling& ceiling);

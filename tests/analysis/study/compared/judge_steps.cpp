@@ -13,6 +13,7 @@
 #include <iterator>
 #include <optional>
 #include <sstream>
+#include <vector>
 
 using namespace roof;
 
@@ -39,15 +40,18 @@ Measurement side_of(const std::string& text)
 /// Empty without looks at two times.
 std::optional<double> between_times(const std::string& text)
 {
-    double between = 0;
+    std::vector<double> shares;
+    std::vector<std::vector<double>> usual;
     for (const std::string& roof : split(text, '|')) {
         std::istringstream in(roof);
-        double share = 0;
-        in >> share;
-        const std::vector<double> rates(std::istream_iterator<double>(in), {});
-        const std::optional<double> half = half_width_between(rates);
-        if (!half) return {};
-        between += share * *half;
+        in >> shares.emplace_back();
+        usual.emplace_back(std::istream_iterator<double>(in), std::istream_iterator<double>());
+    }
+    double between = 0;
+    const auto halves = half_widths_between(usual);
+    for (std::size_t i = 0; i < halves.size(); ++i) {
+        if (!halves[i]) return {};
+        between += shares[i] * *halves[i];
     }
     return between;
 }

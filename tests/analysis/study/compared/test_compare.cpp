@@ -92,9 +92,12 @@ TEST_CASE("steps of several processes a side are judged by the spread between th
 TEST_CASE("steps whose machine was seen at one time are not judged without a second run")
 {
     const Study a = made::study({in_two(1)}), b = made::study({in_two(1.5)});
-    Comparison once = compare(a, made::study({in_two(1.5)}, made::seen_twice()));
-    CHECK(verdict_of(once.steps[0]) == "at one time each: not judged");
-    once = compare(a, b);
+    Study later = made::study({in_two(1.5)}, made::seen_twice());
+    CHECK(verdict_of(compare(a, later).steps[0]) == "slower");  // one machine
+    CHECK(verdict_of(compare(later, a).steps[0]) == "faster");
+    later.results.machine.host = "another";
+    CHECK(verdict_of(compare(a, later).steps[0]) == "at one time each: not judged");
+    Comparison once = compare(a, b);
     CHECK(verdict_of(once.steps[0]) == "at one time each: not judged");
     CHECK_THAT(to_text(once, 120), Catch::Contains("0 of 1 step differ; 1 not judged: at one time each"));
     CHECK(to_json(once)["steps"][0]["verdict"] == "at one time each: not judged");
