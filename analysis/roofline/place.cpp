@@ -213,9 +213,11 @@ Placement complete(Placement p, Flops flops, const std::vector<const Work*>& wor
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const Bytes low = bytes[i].low, high = bytes[i].high;
         const MixRoof roof = roof_of(works, over, i);
+        Bytes again{};
+        for (const Work* work : works) again += work->refetched_beyond(over.nearer[i]);
         p.levels.push_back({over.roofs.levels[i]->level, low, high, p.known,
                             high.value > 0 ? p.flops / high : Intensity{}, low.value > 0 ? p.flops / low : Intensity{},
-                            roof.rate, roof.access, roof.may_be_higher});
+                            roof.rate, roof.access, roof.may_be_higher, again});
     }
     bind(p, works, taken, over);
     explain_rate(p);
@@ -382,9 +384,10 @@ std::vector<const Placement*> layers_of(std::span<const Placement> placements, c
 Needs needs_of(const Placement& p)
 {
     const Flops flops = p.executed.value > 0 ? p.executed : p.flops;
-    return {
-        !p.levels.empty() && p.levels.back().roof.value > 0 ? p.levels.back().low / p.levels.back().roof : Seconds{},
-        p.compute_roof.value > 0 ? flops / p.compute_roof : Seconds{}};
+    Needs needs{{}, p.compute_roof.value > 0 ? flops / p.compute_roof : Seconds{}};
+    for (const LevelPlacement& level : p.levels)
+        if (level.roof.value > 0) needs.memory = std::max(needs.memory, level.low / level.roof);
+    return needs;
 }
 
 }  // namespace roof::analysis

@@ -52,6 +52,7 @@ struct LevelPlacement {
     ByteRate roof;                ///< the level's bandwidth for these accesses
     std::string access{};         ///< "update", "mix 2:1"; empty if reads and writes are not known
     bool is_lower_bound = false;  ///< the roof
+    Bytes again{};                ///< beside `low`, by the blocking of the implementation (Work::refetched)
 };
 
 /// The bytes that a piece of work moves between a level and the caches nearer to the core. Counted bytes have one value.
@@ -203,9 +204,9 @@ std::string remarks_on(const Placement& placement);
 /// The layers of a row in their order.
 std::vector<const Placement*> layers_of(std::span<const Placement> placements, const Measurement& row);
 
-/// The times that the memory roof alone and the compute roof alone allow.
+/// The times that the memory roofs alone and the compute roof alone allow.
 struct Needs {
-    Seconds memory;   ///< compulsory bytes over the farthest level's roof; 0 without one
+    Seconds memory;   ///< the most that a level's roof allows; 0 without one
     Seconds compute;  ///< executed FLOPs over the compute roof; 0 without one
 };
 

@@ -127,11 +127,19 @@ RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine
 
 MixRoof roof_of(const Work& work, const RowRoofs& over, std::size_t level)
 {
-    if (work.tells_reads_from_writes()) {
-        if (auto mixed = mix_roof(over.accesses[level], work.read, work.written)) return *mixed;
-    }
+    const Bytes again = work.refetched_beyond(over.nearer[level]);
+    std::optional<MixRoof> roof;
+    if (work.tells_reads_from_writes()) roof = mix_roof(over.accesses[level], work.read + again, work.written);
     const Ceiling& fastest = *over.roofs.levels[level];
-    return {ByteRate{fastest.rate.median.value}, {}, fastest.steadiness == Steadiness::at_least};
+    if (!roof) roof = {ByteRate{fastest.rate.median.value}, {}, fastest.steadiness == Steadiness::at_least};
+    if (again.value > 0 && work.compulsory.value > 0) {
+        const double times = 1 + again / work.compulsory;
+        roof->rate = roof->rate / times;
+        constexpr double shown = 1.05;
+        if (times >= shown)
+            roof->access += fmt::format("{}each byte {:.2g} times", roof->access.empty() ? "" : ", ", times);
+    }
+    return *roof;
 }
 
 MixRoof roof_of(const std::vector<const Work*>& works, const RowRoofs& over, std::size_t level)
@@ -143,6 +151,7 @@ MixRoof roof_of(const std::vector<const Work*>& works, const RowRoofs& over, std
         sum.compulsory += work->compulsory;
         sum.read += work->read;
         sum.written += work->written;
+        sum.refetched.insert(sum.refetched.end(), work->refetched.begin(), work->refetched.end());
         const MixRoof of_one = roof_of(*work, over, level);
         as_copies = as_copies || of_one.writes_as_copies;
         if (of_one.rate.value > 0) time += work->compulsory / of_one.rate;

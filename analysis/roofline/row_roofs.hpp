@@ -64,7 +64,8 @@ struct RowRoofs {
 /// None for a step on a GPU whose bytes are not those of its operations, although these fuse batch norms.
 RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine& machine);
 
-/// The roof of a level for a piece of work; without a name if its reads and writes are not known.
+/// The roof of a level for a piece of work, in compulsory bytes: the lower, the more is moved again (Work::refetched).
+/// Without a name if its reads and writes are not known.
 MixRoof roof_of(const Work& work, const RowRoofs& over, std::size_t level);
 /// The roof of a level for works that run one after another: all bytes over the sum of the times.
 MixRoof roof_of(const std::vector<const Work*>& works, const RowRoofs& over, std::size_t level);

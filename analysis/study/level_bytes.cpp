@@ -2,7 +2,8 @@
 //   counter   of the part, else of the whole step
 //   analytic  an interval: the bounds of place.hpp, and for a product at least what its multiply-adds force through the
 //             memory nearer to the core (footprint.hpp); before L1 that is the registers of the implementation. Not
-//             known for products whose implementation is not recognised, or does fewer multiply-adds (Winograd, FFT)
+//             known for products whose implementation is not recognised, or does fewer multiply-adds (Winograd, FFT);
+//             of our own kernels at least what their blocking moves
 // Steps and phases add up their layers and are known if all of these are.
 #include "analysis/study/study.hpp"
 
@@ -72,10 +73,12 @@ Moved analytic_bytes(const Placement& p, const RowFacts& row)
     const Bytes registers = registers_of(p.implementation);
     const double uses = uses_of(p, row);
     Moved moved(p.levels.size());
-    if (is_product(p) && (registers == Bytes{} || uses == 0 || row.value == Bytes{})) return moved;
+    const bool is_own = !p.levels.empty() && p.levels.front().again.value > 0;
+    if (is_product(p) && !is_own && (registers == Bytes{} || uses == 0 || row.value == Bytes{})) return moved;
     for (std::size_t i = 0; i < p.levels.size(); ++i) {
-        moved[i] = LevelBytes{p.levels[i].low, p.levels[i].high, p.known};
-        if (!is_product(p) || p.phase == Phase::update) continue;
+        const Bytes own = p.levels[i].low + p.levels[i].again;
+        moved[i] = LevelBytes{own, std::max(own, p.levels[i].high), p.known};
+        if (!is_product(p) || p.phase == Phase::update || registers == Bytes{} || uses == 0) continue;
         const Flops flops = p.executed.value > 0 ? p.executed : p.flops;
         const int products = p.phase == Phase::backward ? 2 : 1;
         const bool in_registers = row.over.nearer[i] == Bytes{};

@@ -30,7 +30,7 @@ SUSTAINED_COLUMNS = ([f"sustained_{part}_s" for part in ("median", "low", "high"
 SAMPLE_COLUMNS = ["id", "launch_s", "data_s", "forward_s", "backward_s", "update_s", "loss", "clock_hz", "memory_clock_hz", "power_w",
                   "temperature_c", "exposed_s", "hidden_s", "messages_bytes", "disturbance", "used"]
 LAYER_COLUMNS = ["id", "layer", "kind", "phase", "time_median_s", "time_low_s", "time_high_s", "samples", "flops", "executed_flops",
-                 "compulsory_bytes", "no_reuse_bytes", "read_bytes", "written_bytes", "work_known", "implementation"]
+                 "compulsory_bytes", "no_reuse_bytes", "read_bytes", "written_bytes", "work_known", "refetched_bytes", "implementation"]
 SIZES = {"fp64": 8, "fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2}
 
 
@@ -222,6 +222,8 @@ class Draw:
                      "no_reuse_bytes": None if unknown else high, "work_known": "analytic", "implementation": self.random.choice(["made", "jit:avx2", "roof:direct:avx2", "winograd"])}
             if reads and not unknown:
                 cells |= {"read_bytes": read, "written_bytes": written}
+            if dense and phase != "update" and not unknown and self.chance(0.4):
+                cells["refetched_bytes"] = " ".join(f"{self.random.choice((3e4, 4e5, 1e7))}:{low * self.random.uniform(0.1, 20)}" for _ in range(3))
             return cells
 
         for name, kind in names:

@@ -27,6 +27,7 @@ class Part:
     read: float
     written: float
     known: str
+    refetched: tuple = ()  # (bytes kept, bytes moved again where the nearer caches keep fewer)
 
     @staticmethod
     def of(cells):
@@ -36,7 +37,8 @@ class Part:
         return Part(cells["layer"], cells["kind"], cells["phase"], cells.get("implementation", ""),
                     tuple(value(f"time_{part}_s") for part in ("median", "low", "high")), int(value("samples")), value("flops"),
                     value("executed_flops"), value("compulsory_bytes"), value("no_reuse_bytes"), read if told_apart else None,
-                    written if told_apart else None, cells.get("work_known", ""))
+                    written if told_apart else None, cells.get("work_known", ""),
+                    tuple(tuple(map(float, pair.split(":"))) for pair in (cells.get("refetched_bytes") or "").split()))
 
     @property
     def time(self):
@@ -49,6 +51,14 @@ class Part:
 
     def high(self, nearer):
         return self.low if self.low <= nearer else max(self.no_reuse, self.low)
+
+    def again(self, nearer):
+        return sum(moved for kept, moved in self.refetched if nearer < kept)
+
+    def at(self, level):
+        """All bytes that cross into the caches nearer than the level, and those read and written, as Level.fastest takes them."""
+        again = self.again(level.nearer)
+        return self.low + again, None if self.read is None else self.read + again, self.written
 
 
 @dataclass
@@ -74,7 +84,7 @@ def allowed(part, roofs, precision):
         times[precision] = part.calculated / compute.median
     for level in reversed(roofs.levels):  # the farthest level first: it is named where two allow the same
         if part.low:
-            times[level.name] = level.seconds(part.low, part.read, part.written)
+            times[level.name] = level.seconds(*part.at(level))
     return Allowed({name: seconds for name, seconds in times.items() if seconds is not None})
 
 
@@ -127,7 +137,7 @@ class Point:
         return self.seconds_at[level.name]
 
     def _level_seconds(self, level):
-        return sum(level.seconds(part.low, part.read, part.written) for part in self.parts if part.low)
+        return sum(level.seconds(*part.at(level)) for part in self.parts if part.low)
 
     @property
     def share(self):

@@ -34,25 +34,25 @@ def part_crossing(step, part):
     levels = step.roofs.levels
     if not part.low:
         return None
-    as_counted = [(part.low, part.high(level.nearer)) for level in levels]
+    own = [part.low + part.again(level.nearer) for level in levels]
+    as_counted = [(low, max(low, part.high(level.nearer))) for low, level in zip(own, levels)]
     if part.kind not in ("convolution", "linear"):
         return as_counted
     if step.row["model"] not in NETWORKS:
-        return None  # its windows are not known
+        return as_counted if part.again(0) else None  # its windows are not known
     windows, nearest = readers(step, part), registers(part.implementation)
     if part.phase == "update" and nearest is not None:
         return as_counted
     if nearest is None or "winograd" in part.implementation or "fft" in part.implementation:
-        return None
+        return as_counted if part.again(0) else None
     size, processors, found = SIZES[step.row["precision"]], max(1, step.row.threads), []
-    for level in levels:
+    for level, (low, high) in zip(levels, as_counted):
         # The registers are each processor's own; a cache counts whole, as if shared, which is the lower bound.
         values, holders = (level.nearer / size, 1) if level.nearer else (nearest / size, processors)
         products = 2 if part.phase == "backward" else 1
         flops = part.calculated / products
         bound = size * products * (flops / math.sqrt(windows * values) - 2 * values * holders)
-        high = part.high(level.nearer)
-        found.append((min(max(part.low, bound), high), high))
+        found.append((min(max(low, bound), high), high))
     return found
 
 

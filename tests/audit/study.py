@@ -124,7 +124,7 @@ class Step:
     def _bytes_may_be_more(self, point):
         """Whether with `high` bytes the bandwidth roofs would allow more of the measured time of a part, or the bytes are unknown."""
         def most(part):
-            return max((level.seconds(part.low, part.read, part.written) * part.high(level.nearer) / part.low for level in self.roofs.levels if part.low),
+            return max((level.seconds(*part.at(level)) * part.high(level.nearer) / part.low for level in self.roofs.levels if part.low),
                        default=0.0)
         if not self.roofs:
             return False
@@ -160,7 +160,8 @@ class Step:
             return []
         if allows.bound == self.row["precision"]:
             return [self.compute_roof]
-        return self.roofs.level(allows.bound).fastest(part.low, part.read, part.written)[1]
+        level = self.roofs.level(allows.bound)
+        return level.fastest(*part.at(level))[1]
 
     @property
     def images_per_second(self):

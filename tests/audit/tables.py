@@ -93,7 +93,7 @@ def traffic(studies):
         for step in study.steps:
             for at, (low, high, how) in enumerate(moved(step, step.step) or []):
                 level = step.roofs.levels[at]
-                roof = step.step.low / step.step.level_seconds(level)
+                roof = (step.step.low + sum(part.again(level.nearer) for part in step.step.parts)) / step.step.level_seconds(level)
                 yield step_record(step) | {"level": level.name, "nearer": step.roofs.levels[at - 1].name if at else "cores", "moved_low": low, "moved_high": high,
                                            "moved_known": how, "level_roof": roof, "least": low / (roof * step.step.time),
                                            "most": high / (roof * step.step.time)}

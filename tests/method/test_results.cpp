@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 using namespace roof;
@@ -31,7 +32,8 @@ void append_text(const std::filesystem::path& file, const std::string& text)
 TEST_CASE("rows are unchanged after writing and reading, with their samples and parts")
 {
     const TemporaryFolder folder;
-    const auto rows = measured();
+    auto rows = measured();
+    rows[0].parts[1].part.work.refetched = {{{65536}, {2.5e7}}, {{262144}, {3e6}}};
     {
         RunDirectory run(folder / "run", plan_text, fake_machine());
         for (const Measurement& row : rows) run.append(row);
@@ -54,7 +56,17 @@ TEST_CASE("rows are unchanged after writing and reading, with their samples and 
     }
     REQUIRE(back.rows[0].parts[1].part.implementation == "fake:gemm");
     REQUIRE(back.rows[0].parts[1].part.phase == Phase::backward);
-    REQUIRE(back.rows[0].parts[1].part.work.no_reuse == rows[0].parts[1].part.work.no_reuse);
+    const Work& work = back.rows[0].parts[1].part.work;
+    REQUIRE(work.no_reuse == rows[0].parts[1].part.work.no_reuse);
+    REQUIRE(work.refetched_beyond({65535}) == Bytes{28e6});
+    REQUIRE(work.refetched_beyond({65536}) == Bytes{3e6});
+    REQUIRE(work.refetched_beyond({262144}) == Bytes{});
+    REQUIRE(back.rows[0].parts[0].part.work.refetched.empty());
+    const auto refetched = std::ranges::find(part_fields(), "refetched_bytes", &Field<PartMeasurement>::name);
+    for (const char* wrong : {"5", "1:2:3", "1: 2", "-1:2", "1:inf", "a:2"}) {
+        PartMeasurement part;
+        REQUIRE_THROWS_AS(refetched->read(part, wrong), Error);
+    }
 }
 
 TEST_CASE("a folder has its own name however it is written")

@@ -12,6 +12,7 @@ void add_work(TimedPart& part, const Work& work)
     part.work.no_reuse += work.no_reuse;
     part.work.read += work.read;
     part.work.written += work.written;
+    part.work.refetched.insert(part.work.refetched.end(), work.refetched.begin(), work.refetched.end());
 }
 
 void add_operation(TimedPart& part, Operation operation)

@@ -100,6 +100,7 @@ Work step_work(const model::Graph& graph, int batch, Precision precision, const 
     const model::StepWork work = model::work_of(graph, batch, precision);
     all.work.flops = (trains ? work.step() : work.forward) * ranks;
     all.work.executed = saved == Flops{} ? Flops{} : all.work.flops - saved;
+    all.work.refetched.clear();  // of parts alone
     return all.work;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ert/base/units.hpp"
+#include "ert/method/bench/work.hpp"
 #include "workloads/engine/algorithm.hpp"
 #include "workloads/kernels/elements.hpp"
 #include "workloads/model/convolution.hpp"
@@ -41,6 +42,7 @@ struct ConvolutionPlan {
     Flops executed{};           ///< FLOPs that the kernel executes, without transforms
     std::size_t workspace = 0;  ///< fp32 numbers
     std::function<void(const ConvolutionOperands&)> run{};
+    std::vector<Refetch> refetched{};
 };
 
 /// All kernels for a pass without dilation; empty if there are none. Without groups, both channel counts must be multiples of
@@ -65,9 +67,10 @@ ConvolutionPlan plan_depthwise_gradient(const ConvolutionPass& pass);
 template <class Working>
 ConvolutionPlan plan_of(const char* name, const Working& working)
 {
-    return {.name = name, .workspace = working.scratch(), .run = [working](const ConvolutionOperands& of) {
-                working.run(of);
-            }};
+    return {.name = name,
+            .workspace = working.scratch(),
+            .run = [working](const ConvolutionOperands& of) { working.run(of); },
+            .refetched = working.refetched()};
 }
 
 /// Channels per vector: 16 with AVX-512, 8 with AVX2, 0 with neither. With 0 there are no plans.

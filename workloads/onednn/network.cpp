@@ -6,7 +6,9 @@
 #include "workloads/engine/initial.hpp"
 #include "workloads/engine/step.hpp"
 #include "workloads/kernels/attention/isa.hpp"
+#include "workloads/kernels/linear/products.hpp"
 #include "workloads/kernels/parallel.hpp"
+#include "workloads/kernels/refetch.hpp"
 #include "workloads/model/hashed.hpp"
 #include "workloads/onednn/operations/binding.hpp"
 
@@ -87,12 +89,21 @@ void touch(const Trained& trained)
 ir::Choosers choosers_of(Convolutions& convolutions, const Settings& settings)
 {
     return {.convolution = [&](const ConvolutionPass& shape) { return convolutions.choose(shape); },
-            .product = [](const ir::Product&) { return ir::Choice{}; },
+            .product =
+                [&](const ir::Product& of) {
+                    const kernels::LinearShape shape{.batch = of.batch, .inputs = of.inputs, .outputs = of.outputs};
+                    return ir::Choice{
+                        .refetched = kernels::linear_refetched(shape, of.pass, settings.precision, settings.threads)};
+                },
             .attention =
-                [](const ir::AttentionPass& pass) {
-                    const kernels::AttentionShape of{.positions = pass.positions, .causal = pass.causal};
+                [&](const ir::AttentionPass& pass) {
+                    const kernels::AttentionShape of{
+                        .positions = pass.positions, .channels = pass.channels, .causal = pass.causal};
                     const double each = 2.0 * (pass.backward ? 5 : 2) * pass.batch * pass.heads * pass.channels;
-                    return ir::Choice{.executed = Flops{each * static_cast<double>(of.pairs())}};
+                    const double heads = 1.0 * pass.batch * pass.heads;
+                    return ir::Choice{.executed = Flops{each * static_cast<double>(of.pairs())},
+                                      .refetched = kernels::refetches({{settings.threads * of.kept_words(pass.backward),
+                                                                        heads * of.refetched_words(pass.backward)}})};
                 },
             .reads_images = true,
             .whole_norms = true,

@@ -133,9 +133,11 @@ std::vector<LevelTraffic> traffic_of(const Study& study, const Measurement& row)
     std::vector<LevelTraffic> levels;
     const Placement* const step = step_placement(study.placements, row);
     if (step == nullptr) return levels;
-    for (std::size_t i = 0; i < step->moved.size(); ++i)
-        levels.push_back({step->levels[i].level, i == 0 ? "cores" : step->levels[i - 1].level, step->moved[i],
-                          step->levels[i].roof, step->seconds.median});
+    for (std::size_t i = 0; i < step->moved.size(); ++i) {
+        const LevelPlacement& level = step->levels[i];
+        levels.push_back({level.level, i == 0 ? "cores" : step->levels[i - 1].level, step->moved[i],
+                          level.roof * (1 + level.again / level.low), step->seconds.median});
+    }
     return levels;
 }
 

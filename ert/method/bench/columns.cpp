@@ -112,6 +112,27 @@ constexpr Field<Measurement> lower_bound{
     "flops_at_least", false, [](const Measurement& row, std::string& line) { line += row.work.at_least ? "1" : ""; },
     [](Measurement& row, std::string_view cell) { row.work.at_least = cell == "1"; }};
 
+/// "65536:1.2e7 262144:3e6": bytes kept, and bytes moved again where fewer are.
+constexpr Field<PartMeasurement> refetched{
+    "refetched_bytes", false,
+    [](const PartMeasurement& row, std::string& line) {
+        std::string_view blank;
+        for (const Refetch& one : row.part.work.refetched) {
+            line.append(blank) += format_exact(one.kept.value) + ":" + format_exact(one.moved.value);
+            blank = " ";
+        }
+    },
+    [](PartMeasurement& row, std::string_view cell) {
+        if (cell.empty()) return;
+        for (const std::string& pair : split(cell, ' ')) {
+            const std::vector<std::string> ends = split(pair, ':');
+            if (ends.size() != 2) throw Error("'" + printable(cell) + "' is not 'BYTES:BYTES BYTES:BYTES ...'");
+            Refetch& one = row.part.work.refetched.emplace_back();
+            read_cell(one.kept, ends[0]);
+            read_cell(one.moved, ends[1]);
+        }
+    }};
+
 constexpr Field<Sample> used{"used", false, [](const Sample& row, std::string& line) { line += row.used ? '1' : '0'; },
                              [](Sample& row, std::string_view cell) {
                                  if (cell != "0" && cell != "1")
@@ -192,7 +213,7 @@ const std::vector<Field<PartMeasurement>>& part_fields()
         field<Row, &Row::part, &TimedPart::phase>("phase"),
         estimate<Row, &Row::seconds>("time_median_s", "time_low_s", "time_high_s"),
         amount<Row, &Row::seconds, &Estimate<Seconds>::n>("samples"), work<Row, &Row::part, &TimedPart::work>(),
-        field<Row, &Row::part, &TimedPart::implementation>("implementation"));
+        refetched, field<Row, &Row::part, &TimedPart::implementation>("implementation"));
     return fields;
 }
 

@@ -4,6 +4,14 @@
 
 namespace roof {
 
+Bytes Work::refetched_beyond(Bytes nearer) const
+{
+    Bytes sum{};
+    for (const Refetch& one : refetched)
+        if (nearer < one.kept) sum += one.moved;
+    return sum;
+}
+
 bool Work::tells_reads_from_writes() const
 {
     constexpr double rounding = 1e-6;
@@ -20,6 +28,7 @@ Work operator*(const Work& work, int times)
     product.executed = work.executed * times;
     product.read = work.read * times;
     product.written = work.written * times;
+    for (Refetch& one : product.refetched) one.moved = one.moved * times;
     return product;
 }
 

@@ -4,6 +4,8 @@
 #include "ert/base/names.hpp"
 #include "ert/base/units.hpp"
 
+#include <vector>
+
 namespace roof {
 
 /// How a number is known; every displayed number carries one of these names.
@@ -19,6 +21,12 @@ constexpr EnumNames<Known, 6> names_of(Known)
               {Known::spec, "spec"}}}};
 }
 
+/// Bytes that an implementation moves again where the caches nearer to the core keep fewer than `kept`.
+struct Refetch {
+    Bytes kept;
+    Bytes moved;
+};
+
 /// FLOPs and bytes of one launch. Bytes are an interval: from `compulsory` (each operand moved once) to `no_reuse` (each operand moved
 /// at each use). The two are equal for a probe.
 struct Work {
@@ -33,7 +41,11 @@ struct Work {
     Bytes read{};
     Bytes written{};
     bool at_least = false;  ///< the FLOPs are a lower bound: operators without a formula ran, too
+    /// What the implementation moves beside `compulsory`, by its blocking; empty: nothing, or not known.
+    std::vector<Refetch> refetched{};
 
+    /// What crosses into caches of so many bytes beside `compulsory`.
+    Bytes refetched_beyond(Bytes nearer) const;
     /// Whether reads and writes are known for all compulsory bytes.
     bool tells_reads_from_writes() const;
 };

@@ -52,6 +52,24 @@ TEST_CASE("a nearer level may bind where the caches may hold so many bytes that 
     CHECK_FALSE(place(made::row(), made::ceilings(), made::machine())[4].nearer_may_bind);  // bound by fp32
 }
 
+TEST_CASE("a cache binds where the blocking moves so much again that its roof allows more time than memory's")
+{
+    PartMeasurement part = of_bytes(1e6);
+    part.part.work.refetched = {{{524288}, {10e6}}, {{65536}, {60e6}}};
+    const Placement l1 = placed(part);  // 71 MB at 400 GB/s, 11 MB at 100 GB/s (L1 holds 65,536 bytes), 1 MB at 10 GB/s
+    CHECK(l1.binds == "L1");
+    CHECK(l1.attainable.value == Approx(71e6 / 400e9));
+    CHECK(l1.levels[0].again == Bytes{70e6});
+    CHECK(bottleneck_text(l1) == "L1 each byte 71 times");
+    part.part.work.refetched = {{{524288}, {10e6}}};
+    const Placement l2 = placed(part);  // 11 MB at 100 GB/s
+    CHECK(l2.binds == "L2");
+    CHECK(l2.attainable.value == Approx(11e6 / 100e9));
+    part.part.work.refetched = {{{2097152}, {10e6}}};  // more than L2 holds
+    CHECK(placed(part).binds == "DRAM");
+    CHECK(placed(part).attainable.value == Approx(11e6 / 10e9));
+}
+
 TEST_CASE("a step is bound by a nearer level where most of the time under the roof that binds is of such parts")
 {
     Measurement row = made::row();

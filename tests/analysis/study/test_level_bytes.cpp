@@ -56,6 +56,17 @@ TEST_CASE("a step and a phase move the sum of their layers")
             CHECK(all[whole].moved.at(level).low == all[2].moved[level].low + all[3].moved[level].low);
 }
 
+TEST_CASE("a product of our own kernels moves what their blocking says, also with Winograd")
+{
+    Measurement row = known_row("roof:wino_4x3:avx512 + reorder jit:uni");
+    row.parts[0].part.work.refetched = {{{524288}, {5e6}}};
+    const std::vector<LevelBytes> moved = placements_of(row)[2].moved;
+    REQUIRE(moved.size() == 3);
+    for (const std::size_t cache : {0, 1}) CHECK(moved[cache].low == Bytes{7e6});
+    CHECK(moved[0].high == Bytes{4e9});
+    CHECK(moved[2].low == Bytes{2e6});
+}
+
 TEST_CASE("bytes of levels are not known for an unknown implementation or one that multiplies less")
 {
     for (const char* implementation : {"made", "jit_wino:avx512_core", "fft:avx2"}) {

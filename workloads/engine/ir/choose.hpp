@@ -3,10 +3,12 @@
 #pragma once
 
 #include "ert/base/units.hpp"
+#include "ert/method/bench/work.hpp"
 #include "workloads/engine/ir/operations.hpp"
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace roof::ir {
 
@@ -19,6 +21,7 @@ struct Choice {
     int winograd_tile = 0;       ///< outputs along a tile's edge, if the library gives it; 0: unknown
     bool by_products = false;    ///< attention: by products of whole matrices, whose library numbers the plan
     bool fused = true;           ///< computes all that the shape has beside the pass; else the plan is of the bare pass
+    std::vector<Refetch> refetched{};
 };
 
 struct Product {

@@ -32,6 +32,7 @@ class Lowering {
         operation.workspace = program_.scratch(choice.workspace);
         Work work = entry.work;
         if (work.executed.value <= 0) work.executed = executed_by(choice, asked);
+        work.refetched = choice.refetched;
         ++algorithms[choice.algorithm];
         append(operation, work, choice.implementation);
         if (is_apart) append(apart, {}, "roof:bias");
@@ -49,7 +50,7 @@ class Lowering {
         }
         product.plan = choice.plan;
         product.workspace = program_.scratch(choice.workspace);
-        append(product, entry.work, choice.implementation);
+        append(product, executed(entry.work, choice), choice.implementation);
         if (!is_fused && (apart.bias || apart.relu)) append(apart, {}, "roof:bias");
     }
 
@@ -113,6 +114,7 @@ class Lowering {
     static Work executed(Work work, const Choice& choice)
     {
         if (choice.executed.value > 0) work.executed = choice.executed;
+        work.refetched = choice.refetched;
         return work;
     }
 

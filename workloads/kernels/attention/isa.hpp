@@ -31,6 +31,14 @@ struct AttentionShape {
         }
         return all;
     }
+    /// Words that the forms of all keys and values take, and backward their gradients' sums.
+    double kept_words(bool backward) const { return (backward ? 5.0 : 2.0) * positions * channels; }
+    /// Of a head, if fewer are kept: forms are written once and read by each block of queries, sums read and written.
+    double refetched_words(bool backward) const
+    {
+        const double blocks = static_cast<double>(pairs()) / (1.0 * positions * attention_block);
+        return ((backward ? 7 : 2) * blocks + (backward ? 3 : 2)) * positions * channels;
+    }
 };
 
 /// The channels of a head at each position, within a tensor. Channel c of position p is element

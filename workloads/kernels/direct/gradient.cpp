@@ -44,6 +44,8 @@ class DirectGradient {
         return (slot() + bias_slot() + x_slot_ + dy_slot_) * static_cast<std::size_t>(threads_);
     }
 
+    std::vector<Refetch> refetched() const { return plan_.refetched(threads_); }
+
     /// If the loops read pairs, the last image of an odd batch is paired with zeros.
     void run(const ConvolutionOperands& of) const;
 

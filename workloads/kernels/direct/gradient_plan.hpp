@@ -3,6 +3,7 @@
 #pragma once
 
 #include "workloads/kernels/direct/loops.hpp"
+#include "workloads/kernels/refetch.hpp"
 
 #include <algorithm>
 
@@ -17,7 +18,7 @@ class GradientPlan {
   public:
     /// `is_packed`: the loops read packed maps.
     GradientPlan(const DirectLoops& loops, const model::Convolution& shape, bool is_packed, int threads)
-        : shape_(seen_by(loops, shape), loops.lanes), group_(loops.outputs)
+        : shape_(seen_by(loops, shape), loops.lanes), group_(loops.outputs), lanes_(loops.lanes)
     {
         const int rows = shape_.rows, columns = shape_.columns;
         const int pixels = is_packed ? of_l1_packed : of_l1;
@@ -68,6 +69,26 @@ class GradientPlan {
 
     Range group(const GradientRegion& region, int index) const { return piece_of(region.outputs, group_, index); }
 
+    /// A step reads a piece of an input block and of a group of output blocks, and its weights; regions come last.
+    std::vector<Refetch> refetched(int threads) const
+    {
+        const auto words = [&](const model::Shape& map) { return 1.0 * shape_.of.batch * map.elements(); };
+        const int groups = pieces_of(shape_.output_blocks, group_);
+        const int down = pieces_of(shape_.output_blocks, region_outputs_);
+        const int across = pieces_of(shape_.input_blocks, region_inputs_);
+        const double x = words(shape_.of.source), dy = words(shape_.of.result), all = pieces();
+        const double of_group = dy / all / groups, region = 1.0 * shape_.cell * region_outputs_ * region_inputs_;
+        const double products = dy * static_cast<double>(shape_.of.source.channels) * shape_.of.window.taps();
+        const double broadcasts = products / (group_ * 1.0 * lanes_), vectors = products / inputs_of_tile;
+        return refetches(
+            {{threads * (of_group + x / all / shape_.input_blocks),
+              std::max(0.0, broadcasts - x * groups) + std::max(0.0, vectors - dy * across)},
+             {threads * (of_group + x / all / across), x * (groups - down)},
+             {threads * region, 2.0 * shape_.cell * shape_.input_blocks * shape_.output_blocks * (all - 1)},
+             {x, x * (down - 1)},
+             {dy, dy * (across - 1)}});
+    }
+
     /// Upper bounds for all regions and pieces.
     GradientRegion largest_region() const { return {{0, region_outputs_}, {0, region_inputs_}}; }
     GradientPiece largest_piece() const { return {{0, piece_images_}, {0, piece_rows_}, {0, piece_columns_}}; }
@@ -77,7 +98,8 @@ class GradientPlan {
     static constexpr int of_l1_packed = 112;  ///< packed data is already in the L2
     /// Weights per lane; the rest of the L2 is for the maps, and L2 sizes grew with the vectors.
     static constexpr int of_l2_per_lane = 4096;
-    static constexpr int enough_units = 8;  ///< per thread
+    static constexpr int inputs_of_tile = 4;  ///< gradient_loops.hpp
+    static constexpr int enough_units = 8;    ///< per thread
 
     static constexpr int pieces_of(int count, int most) { return (count + most - 1) / most; }
 
@@ -119,7 +141,7 @@ class GradientPlan {
     }
 
     GradientShape shape_;
-    int group_;  ///< maximum number of output blocks; the others likewise
+    int group_, lanes_;  ///< maximum number of output blocks; the others likewise
     int region_outputs_ = 1, region_inputs_ = 1;
     int piece_images_, piece_rows_, piece_columns_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "workloads/kernels/direct/loops.hpp"
+#include "workloads/kernels/refetch.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -85,6 +86,31 @@ class DirectMapsPlan {
 
     /// Scratch size in words.
     std::size_t scratch() const { return widened() + (turned() + frame()) * size(threads_); }
+
+    /// A tile reads the weights of each pair of outputs of its group, and for each its own source. Tiles follow along a
+    /// row, rows within a strip, groups of outputs last.
+    std::vector<Refetch> refetched() const
+    {
+        const int most = loops_.pixels / images_, pairs = to_ / 2;
+        double tiles = 0;
+        for (const DirectClass& down : down_.classes)
+            for (const DirectClass& across : across_.classes)
+                tiles += down.taps.empty() ? 0 : 1.0 * down.count * ((across.count + most - 1) / most);
+        tiles *= image_units();
+        const double threads = threads_, block = 1.0 * static_cast<double>(depth_) * images_ * down_.span(1);
+        const double tile = block * from_ * across_.span(std::min(most, across_.most()));
+        const double row = block * from_ * across_.source;
+        const double source = static_cast<double>(in_map(depth_).image) * batch_;
+        const double of_pair = 2.0 * static_cast<double>(weights_of_block()) * from_, of_group = of_pair * pairs_;
+        const double results = 1.0 * batch_ * down_.result * across_.result;
+        const double broadcasts =
+            results * window_ * window_ / (across_.step * across_.step) * static_cast<double>(depth_) * from_ * pairs;
+        return refetches({{threads * tile / from_, broadcasts - tiles * pairs * tile},
+                          {threads * (tile + of_pair), tiles * (pairs - groups_) * tile},
+                          {threads * (tile + of_group), of_pair * pairs * (tiles - 1)},
+                          {threads * (row + of_group), groups_ * (tiles * tile - source)},
+                          {source + of_group, (groups_ - 1) * source}});
+    }
 
   protected:
     struct Distances {

@@ -11,6 +11,7 @@ namespace roof::kernels {
 template <int lanes, class Element, Dot dot>
 class LinearBackward {
   public:
+    static consteval LinearTile held() { return {0, span, wide}; }
     static void run(const LinearShape& shape, const Elements& weights, const Elements& gradients, float* dx,
                     Range columns)
     {
@@ -31,7 +32,7 @@ class LinearBackward {
     static constexpr int vectors = 4;
     static constexpr int wide = lanes == 16 ? 6 : 2;
     static constexpr int span = vectors * lanes;  ///< columns per panel
-    static constexpr int block = 64;              ///< words per block of rows
+    static constexpr int block = linear_block;    ///< words per block of rows
 
     /// `sums`: [panel][image][span], columns in the order of Word::load_rows(). `factors` of a block of rows:
     /// [image][block].

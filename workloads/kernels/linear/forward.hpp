@@ -11,12 +11,13 @@ namespace roof::kernels {
 template <int lanes, class Element, Dot dot>
 class LinearForward {
   public:
+    static consteval LinearTile held() { return {height, 0, wide}; }
     static void run(const LinearShape& shape, const Elements& weights, const Elements& values, float* y, Range rows)
     {
         const auto* const w = weights.as<const Element>();
         const auto* const x = values.as<const Element>();
         const int words = shape.inputs / (lanes * each) * lanes;
-        const int most = depth(shape);
+        const int most = linear_depth(shape.batch, wide) / lanes * lanes;
         for (int begin = 0; begin < words; begin += most) {
             const int count = begin + most < words ? most : words - begin;
             const Chunk chunk{shape, pack(shape, x + begin * each, count), count};
@@ -45,15 +46,6 @@ class LinearForward {
     };
 
     static int groups(const LinearShape& shape) { return (shape.batch + wide - 1) / wide; }
-
-    /// Words of a row per pass. If several groups of images reuse them, they fit the L1.
-    static int depth(const LinearShape& shape)
-    {
-        constexpr int in_l1 = 768;
-        constexpr int few = 4;
-        if (groups(shape) > few) return in_l1;
-        return linear_scratch_words / (groups(shape) * wide) / lanes * lanes;
-    }
 
     static const std::uint32_t* pack(const LinearShape& shape, const Element* x, int words)
     {

@@ -63,6 +63,7 @@ struct Descending {
 template <int lanes, class Element, Dot dot>
 class LinearGradient {
   public:
+    static consteval LinearTile held() { return {height, span, 0}; }
     static void store(const LinearShape& shape, const Elements& x, const Elements& dy, float* g, Range rows)
     {
         give(shape, x.as<const Element>(), dy.as<const Element>(), Storing<lanes>{g}, rows);

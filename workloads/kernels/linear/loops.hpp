@@ -13,7 +13,14 @@ template <int lanes, class Element, Dot dot = Dot::widened>
 consteval LinearLoops linear_loops(const char* name)
 {
     using Gradient = LinearGradient<lanes, Element, dot>;
-    return {name, LinearForward<lanes, Element, dot>::run, LinearBackward<lanes, Element, dot>::run, Gradient::store,
+    using Forward = LinearForward<lanes, Element, dot>;
+    using Backward = LinearBackward<lanes, Element, dot>;
+    return {name,
+            Words<lanes, Element, dot>::each,
+            {{Forward::held(), Backward::held(), Gradient::held()}},
+            Forward::run,
+            Backward::run,
+            Gradient::store,
             Gradient::update};
 }
 

@@ -2,6 +2,7 @@
 
 #include "workloads/kernels/linear/isa.hpp"
 #include "workloads/kernels/parallel.hpp"
+#include "workloads/kernels/refetch.hpp"
 
 #include <algorithm>
 #include <array>
@@ -120,6 +121,29 @@ std::uint32_t* linear_scratch(std::size_t words)
     const std::size_t lines = (std::max(words, std::size_t{linear_scratch_words}) + 15) / 16;
     if (memory.size() < lines) memory.resize(lines);
     return memory.front().words.data();
+}
+
+// A tile's weights serve its images, and its packed images the next rows; backward sums serve the next block of rows.
+std::vector<Refetch> linear_refetched(const LinearShape& shape, model::Pass pass, Precision precision, int threads)
+{
+    const LinearLoops& loops = linear_loops(precision);
+    const LinearTile& tile = loops.tile.at(static_cast<std::size_t>(pass));
+    const auto again = [](int count, int each) { return (count + each - 1) / each - 1.0; };
+    const double batch = shape.batch, each = loops.each, of_row = shape.inputs / each;
+    const double w = shape.outputs * of_row, x = batch * of_row, dy = batch * shape.outputs / each;
+    const double packed = threads * std::min<double>(x, linear_scratch_words);
+    if (pass == model::Pass::forward) {
+        const double deep = std::min<double>(of_row, linear_depth(shape.batch, tile.images));
+        return refetches({{threads * tile.outputs * deep, w * again(shape.batch, tile.images)},
+                          {packed, x * again(shape.outputs, tile.outputs)}});
+    }
+    if (pass == model::Pass::backward_weights)
+        return refetches({{threads * tile.outputs * batch / each, dy * again(shape.inputs, tile.inputs)},
+                          {packed, x * again(shape.outputs, tile.outputs)}});
+    const double sums = batch * shape.inputs;
+    return refetches({{1.0 * threads * linear_block * tile.inputs, w * again(shape.batch, tile.images)},
+                      {threads * linear_block * batch, dy * again(shape.inputs, tile.inputs)},
+                      {sums, 2 * sums * again(shape.outputs, linear_block * loops.each)}});
 }
 
 const char* linear_implementation(Precision precision)

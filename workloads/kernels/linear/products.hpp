@@ -7,7 +7,11 @@
 // All operands of a product have one precision, fp32 or bf16; sums are fp32.
 #pragma once
 
+#include "ert/method/bench/work.hpp"
 #include "workloads/kernels/elements.hpp"
+#include "workloads/model/convolution.hpp"
+
+#include <vector>
 
 namespace roof::kernels {
 
@@ -52,6 +56,9 @@ void linear_update(const LinearShape& shape, const Elements& x, const Elements& 
 
 /// Whether this processor, which has the bf16 dot product, multiplies faster by it than by widened numbers: timed once.
 bool is_dot_faster();
+
+/// Work::refetched of a pass.
+std::vector<Refetch> linear_refetched(const LinearShape& shape, model::Pass pass, Precision precision, int threads);
 
 /// The instruction set used on this machine: "roof:avx512_bf16", "roof:avx512", "roof:avx2" or "roof:sse".
 const char* linear_implementation(Precision precision);

@@ -5,6 +5,7 @@
 // once, because transformed weights are four times as large and must not reach memory.
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/parallel.hpp"
+#include "workloads/kernels/refetch.hpp"
 #include "workloads/kernels/winograd/isa.hpp"
 
 namespace roof::kernels {
@@ -46,6 +47,19 @@ class WinogradMaps {
     }
 
     std::size_t scratch() const { return weights_ + maps_ + sums_ * static_cast<std::size_t>(threads_); }
+
+    /// Transformed maps, weights and sums are written and read once at least. Of a product, 14 tiles share a weight.
+    std::vector<Refetch> refetched() const
+    {
+        const double threads = threads_, tiles = all_.count(), of_point = 2.0 * loops_.lanes * from_;
+        const double maps = points * tiles * from_, sums = points * tiles * to_, weights = 1.0 * points * from_ * to_;
+        const double pieces = by_channels_ ? 1 : std::max(threads, tiles / piece_), piece = maps / pieces;
+        const double of_group = threads * sums / pieces * group_ / wide_blocks();
+        return refetches({{threads * (of_point + rows * from_), weights * (tiles / rows - pieces)},
+                          {by_channels_ ? piece : threads * piece, maps * (wide_blocks() + 1)},
+                          {by_channels_ ? threads * points * of_point : weights, weights * (pieces + 1)},
+                          {of_group, 2 * sums}});
+    }
 
     void run(const ConvolutionOperands& of) const
     {

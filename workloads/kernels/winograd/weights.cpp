@@ -4,6 +4,7 @@
 // Several pieces: scratch holds the sums of all blocks from the first piece to the last.
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/parallel.hpp"
+#include "workloads/kernels/refetch.hpp"
 #include "workloads/kernels/winograd/isa.hpp"
 
 namespace roof::kernels {
@@ -43,6 +44,18 @@ class WinogradWeights {
     }
 
     std::size_t scratch() const { return maps_ + gradients_ + sums_ + bias_sums_; }
+
+    /// Transformed maps and gradients are written and read, and so are the sums of each piece but the first.
+    std::vector<Refetch> refetched() const
+    {
+        const double tiles = tiles_.count(), pieces = (tiles_.count() + piece_ - 1) / piece_;
+        const double x = points * tiles * shape_.source.channels, dy = points * tiles * shape_.result.channels;
+        const double sums = 1.0 * points * shape_.source.channels * shape_.result.channels;
+        if (at_once()) return refetches({{x + dy, x * (wide_blocks() + 1) + dy * (input_blocks() + 1)}});
+        return refetches({{(x / input_blocks() + dy) / pieces / points, dy * (input_blocks() - 1)},
+                          {(x + dy) / pieces, 2 * (x + dy)},
+                          {sums, 2 * sums * (pieces - 1)}});
+    }
 
     void run(const ConvolutionOperands& of) const;
 

@@ -95,6 +95,7 @@ void add_kernels(const ConvolutionPass& shape, int threads, std::vector<Candidat
                        .is_preferred = true,
                        .is_kernel = true,
                        .layouts = kernel_layouts(shape),
+                       .refetched = plan.refetched,
                        .append = [plan](Program& program, const ConvolutionTensors& tensors) {
                            append_kernel(program, plan, tensors);
                        }});

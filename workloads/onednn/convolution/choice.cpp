@@ -164,7 +164,8 @@ ir::Choice Convolutions::choose(const ConvolutionPass& shape)
     return {.plan = plan,
             .implementation = chosen.name,
             .algorithm = std::string(name(chosen.algorithm)),
-            .executed = chosen.executed};
+            .executed = chosen.executed,
+            .refetched = chosen.refetched};
 }
 
 }  // namespace roof::onednn

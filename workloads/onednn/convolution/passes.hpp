@@ -42,6 +42,7 @@ struct Candidate {
     bool is_preferred = false;  ///< oneDNN's first choice for the precision, or a kernel of this project
     bool is_kernel = false;     ///< of this project
     Layouts layouts;            ///< of the tensors that it reads and writes; empty where any serves
+    std::vector<Refetch> refetched{};
     /// Appends the pass with its workspace. The tensors must have `layouts`.
     std::function<void(Program&, const ConvolutionTensors&)> append{};
 };
