@@ -16,7 +16,7 @@ import unittest
 LINE = 64
 FIRST_LEVEL = f"16384,8,{LINE}"
 LAST_LEVEL = f"65536,8,{LINE}"
-FACTOR = 2  # what eviction and conflicts in so small caches change
+FACTOR = 2.5  # what eviction and conflicts in so small caches change
 
 
 def run(*command):
