@@ -65,6 +65,16 @@ TEST_CASE("all ranks report the failure of one rank")
           std::vector<std::string>{"rank 1: no such folder", "no such folder", "rank 1: no such folder"});
 }
 
+TEST_CASE("of a long failure the others learn the first 511 letters")
+{
+    std::string words(600, 'a');
+    words[510] = 'b';
+    const auto messages = on_ranks(2, [&](Communicator& communicator) {
+        agree(communicator, communicator.rank == 0 ? std::make_exception_ptr(Error(words)) : nullptr);
+    });
+    CHECK(messages == std::vector<std::string>{words, "rank 0: " + words.substr(0, 511)});
+}
+
 TEST_CASE("out of memory on one rank is out of memory on all")
 {
     const auto messages = on_ranks(2, [](Communicator& communicator) {
@@ -140,6 +150,10 @@ TEST_CASE("what differs from rank 0 is named on all ranks, and no difference is 
           std::vector<std::string>{"rank 1: " + complaint, complaint, "rank 1: " + complaint});
     CHECK(on_three("conv1 9408\n")[0].find("'' here, 'fc 10' on rank 0") != std::string::npos);
     CHECK(on_three("conv1 9408\nfc 10\nfc 11\n")[2].find("'fc 11' here, '' on rank 0") != std::string::npos);
+    const auto of_two = on_ranks(2, [](Communicator& communicator) {
+        require_same(communicator, communicator.rank == 1 ? "conv1\nfc" : "conv1", "differ");
+    });
+    CHECK(of_two[1] == "the ranks differ: 'fc' here, '' on rank 0");
     CHECK(on_three("")[1].find("'' here, 'conv1 9408' on rank 0") != std::string::npos);
 }
 

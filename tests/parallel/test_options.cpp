@@ -28,6 +28,7 @@ TEST_CASE("a point without rank axes has one rank, with the defaults of Distribu
     CHECK(options.mode == Mode::overlapped);
     CHECK(options.bucket_bytes == 25'000'000);
     CHECK_FALSE(options.synchronised_batch_norm);
+    CHECK_NOTHROW(options_of(Point()));
 }
 
 TEST_CASE("strong scaling divides the batch, weak scaling gives the whole batch to each rank")

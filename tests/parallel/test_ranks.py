@@ -121,6 +121,7 @@ class Started_by_roof(Ranks):
             self.assertIsNone(process.poll())
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
         self.assertEqual(1, len(children))
+        self.assertEqual("/dev/null", os.readlink(f"/proc/{children[0]}/fd/1"))  # standard output is rank 0's
         return process, int(children[0])
 
     def test_a_rank_that_is_killed_ends_the_row_with_its_name(self):

@@ -7,8 +7,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 
 using namespace roof;
@@ -44,6 +49,19 @@ TEST_CASE("a mean of ranges of any length is over all ranks and changes nothing 
     }
 }
 
+TEST_CASE("a mean for the first rank changes no other rank's values")
+{
+    const auto complaints = on_ranks(3, [](Communicator& communicator) {
+        const std::span<float> block = communicator.block(5);
+        const float own = std::array{9.0F, 1.0F, 2.0F}[static_cast<std::size_t>(communicator.rank)];
+        std::ranges::fill(block, own);
+        communicator.mean(block, Reach::first);
+        const float due = communicator.rank == 0 ? 4 : own;
+        if (std::ranges::count(block, due) != 5) throw Error("other values");
+    });
+    CHECK(complaints == Complaints(3));
+}
+
 TEST_CASE("one thread may compute a mean while another sums")
 {
     const auto complaints = on_ranks(2, [](Communicator& communicator) {
@@ -71,15 +89,18 @@ TEST_CASE("any rank may broadcast more bytes than the window holds")
 
 TEST_CASE("a part of all ranks reduces like them, and other parts are refused")
 {
-    const auto complaints = on_ranks(3, [](Communicator& communicator) {
+    std::array<bool, 3> whole{};
+    const auto complaints = on_ranks(3, [&](Communicator& communicator) {
         const std::unique_ptr<Communicator> all = communicator.part(true);
         const std::span<float> block = all->block(9);
         std::fill(block.begin(), block.end(), static_cast<float>(all->rank));
         all->mean(block, Reach::all);
         if (block.front() != 1 || block.back() != 1) throw Error("a wrong mean");
+        whole[static_cast<std::size_t>(communicator.rank)] = true;
         communicator.part(communicator.rank < 2);
     });
     CHECK(complaints == Complaints(3, "ranks by shared memory are not divided"));
+    CHECK(whole == std::array{true, true, true});
 }
 
 TEST_CASE("a rank that fails ends the wait of the others with its message")
@@ -142,4 +163,26 @@ TEST_CASE("a descriptor of anything but memory of ranks is refused at once")
     const int small = ::memfd_create("small", 0);
     CHECK_THROWS_WITH(SharedMemory::open(small), Catch::Contains("is no memory shared by ranks"));
     ::close(small);
+}
+
+TEST_CASE("memory shared by ranks leaves neither a mapping nor a descriptor behind")
+{
+    const auto mapped = [] {
+        std::ifstream maps("/proc/self/maps");
+        return std::string(std::istreambuf_iterator<char>(maps), {}).find("memfd:roof-ranks") != std::string::npos;
+    };
+    const auto opened = [] {
+        int count = 0;
+        for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+        return count;
+    };
+    const int before = opened();
+    {
+        const auto memory = SharedMemory::create(1);
+        const auto ranks = shared_memory_communicator(memory, 0, {});
+        CHECK(ranks->block(5000).size() == 5000);
+        CHECK(mapped());
+    }
+    CHECK_FALSE(mapped());
+    CHECK(opened() == before);
 }

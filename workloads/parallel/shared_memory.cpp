@@ -41,7 +41,7 @@ struct Barrier {
         const std::uint32_t before = opened.load();
         if (arrived.fetch_add(1) + 1 == ranks) {
             arrived.store(0);
-            opened.store(before + 1);
+            ++opened;
             syscall(SYS_futex, &opened, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
             return;
         }
@@ -154,16 +154,16 @@ class SharedMemoryCommunicator : public Communicator {
     }
     ~SharedMemoryCommunicator() override
     {
-        if (blocks_ != nullptr) munmap(blocks_, ranks() * stride_);
+        if (!blocks_.empty()) munmap(blocks_.data(), blocks_.size());
     }
 
     std::span<float> block(std::size_t count) override
     {
-        stride_ = in_pages(std::max<std::size_t>(count, 1) * sizeof(float));
+        const std::size_t each = in_pages(std::max<std::size_t>(count, 1) * sizeof(float));
         const std::size_t begin = in_pages(sizeof(SharedMemory::Header));
-        lengthen(memory_->descriptor(), begin + ranks() * stride_);
-        blocks_ = static_cast<std::byte*>(map(memory_->descriptor(), ranks() * stride_, begin));
-        std::memset(own_block(), 0, stride_);
+        lengthen(memory_->descriptor(), begin + ranks() * each);
+        blocks_ = {static_cast<std::byte*>(map(memory_->descriptor(), ranks() * each, begin)), ranks() * each};
+        std::memset(own_block(), 0, each);
         pass(header().main);
         return {own_block(), count};
     }
@@ -218,8 +218,10 @@ class SharedMemoryCommunicator : public Communicator {
   private:
     std::size_t ranks() const { return static_cast<std::size_t>(size); }
     SharedMemory::Header& header() const { return *memory_->header_; }
-    float* block_of(std::size_t of) const { return reinterpret_cast<float*>(blocks_ + of * stride_); }
-
+    float* block_of(std::size_t of) const
+    {
+        return reinterpret_cast<float*>(blocks_.data() + of * (blocks_.size() / ranks()));
+    }
     float* own_block() const { return block_of(static_cast<std::size_t>(rank)); }
 
     void mean_tile(std::size_t at, std::size_t count, Reach reach)
@@ -305,8 +307,7 @@ class SharedMemoryCommunicator : public Communicator {
     std::shared_ptr<SharedMemory> memory_;
     WaitOptions wait_;
     Clock clock_ = steady_clock();
-    std::byte* blocks_ = nullptr;
-    std::size_t stride_ = 0;
+    std::span<std::byte> blocks_;  ///< of all ranks, one after the other
     std::array<float, 4096> tile_{};
 };
 

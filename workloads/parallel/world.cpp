@@ -85,7 +85,7 @@ Processes::Processes(std::shared_ptr<SharedMemory> memory, const std::filesystem
     const int ranks = memory_->ranks();
     try {
         for (int rank = 1; rank < ranks; ++rank)
-            all_.push_back({spawn(program, rank, ranks, memory_->descriptor()), rank});
+            running_.push_back({spawn(program, rank, ranks, memory_->descriptor()), rank});
     } catch (const Error& error) {
         memory_->fail(error.what());
         throw;
@@ -96,13 +96,11 @@ Processes::~Processes()
 {
     constexpr int max_rounds = 500;  // times 10 ms
     for (int round = 0; round < max_rounds; ++round) {
-        bool all_ended = true;
-        for (Process& process : all_) all_ended = reap(process) && all_ended;
-        if (all_ended) return;
+        std::erase_if(running_, [](const Process& one) { return waitpid(one.id, nullptr, WNOHANG) == one.id; });
+        if (running_.empty()) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    for (const Process& process : all_) {
-        if (process.id < 0) continue;
+    for (const Process& process : running_) {
         kill(process.id, SIGKILL);
         waitpid(process.id, nullptr, 0);
     }
@@ -111,18 +109,12 @@ Processes::~Processes()
 void Processes::check()
 {
     const std::lock_guard lock(mutex_);
-    for (Process& process : all_) {
+    std::erase_if(running_, [this](const Process& process) {
         int status = 0;
-        if (process.id < 0 || waitpid(process.id, &status, WNOHANG) != process.id) continue;
-        process.id = -1;
+        if (waitpid(process.id, &status, WNOHANG) != process.id) return false;
         memory_->fail("rank " + std::to_string(process.rank) + " " + how_it_ended(status));
-    }
-}
-
-bool Processes::reap(Process& process) const
-{
-    if (process.id >= 0 && waitpid(process.id, nullptr, WNOHANG) == process.id) process.id = -1;
-    return process.id < 0;
+        return true;
+    });
 }
 
 std::shared_ptr<Communicator> mpi_communicator()

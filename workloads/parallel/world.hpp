@@ -33,14 +33,13 @@ class Processes {
 
   private:
     struct Process {
-        pid_t id = -1;  ///< -1: it has ended
+        pid_t id = 0;
         int rank = 0;
     };
-    bool reap(Process& process) const;
 
     std::shared_ptr<SharedMemory> memory_;
     std::mutex mutex_;
-    std::vector<Process> all_;
+    std::vector<Process> running_;
 };
 
 /// Rank 0's control of the other ranks: they make their part when this is made, and release it when this is destroyed.
