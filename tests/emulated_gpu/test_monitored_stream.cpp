@@ -79,8 +79,29 @@ TEST_CASE("finding the GPUs makes a context on none of them")
     Machine found;
     describe_devices(found, nullptr);
     CHECK(found.devices.size() == static_cast<std::size_t>(emulated::machine().count()));
-    CHECK(found.devices.front().memory_available == found.devices.front().memory);
     CHECK(emulated::machine().contexts.empty());
+    const emulated::Card& card = emulated::machine().device(0).card;
+    const Device& gpu = found.devices.front();
+    CHECK((gpu.name == "gpu:0" && gpu.kind == "gpu" && gpu.model == card.name));
+    CHECK(gpu.memory_available == gpu.memory);
+    const std::string clock = std::to_string(static_cast<int>(card.clock_hz / 1e3));
+    CHECK(gpu.facts == std::map<std::string, std::string>{
+                           {"compute capability", "9.0"},
+                           {"multiprocessors", std::to_string(card.multiprocessors)},
+                           {"l2_bytes", std::to_string(static_cast<int>(card.l2_bytes))},
+                           {"shared_bytes_per_multiprocessor", std::to_string(static_cast<int>(card.l1_bytes))},
+                           {"clock_khz", clock},
+                           {"memory_clock_khz", clock},
+                           {"memory_bus_bits", std::to_string(static_cast<int>(4 * card.memory_bytes_per_cycle))},
+                           {"ecc", "off"},
+                           {"tensor cores", gpu.facts.at("tensor cores")}});
+    CHECK_FALSE(gpu.spec_rates.empty());
+    CHECK(std::ranges::all_of(gpu.spec_rates, [](const SpecRate& rate) { return rate.per_clock > 0; }));
+    const std::string cuda = std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
+    CHECK(found.versions == std::map<std::string, std::string>{{"CUDA driver", cuda}, {"CUDA runtime", cuda}});
+    CHECK(found.capabilities.size() == 1);
+    CHECK(found.capabilities.front().present);
+    CHECK(power_meter(nullptr, gpu).lacking.find("NVML") == 0);
     const CurrentDevice current({0});
     CHECK(emulated::machine().contexts == std::set<int>{0});
 }

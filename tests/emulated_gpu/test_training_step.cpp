@@ -1,5 +1,7 @@
 // Whole training steps on the emulated device: memory, copies, input, graph, events and kernels are the engine's own;
 // loops take the place of cuDNN, and a stand-in that of cuBLASLt.
+#include "ert/base/text.hpp"
+#include "tests/data/jpeg_files.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/small_networks.hpp"
@@ -55,6 +57,36 @@ TEST_CASE("a captured step gives the losses of separate launches in every schedu
         CHECK(losses == losses_of(graph, precision, true, 3, 2, optimizer));
         CHECK(losses == losses_of(graph, precision, false, 3, 3, optimizer));
     }
+}
+
+TEST_CASE("a step on images of a folder has the same losses in every schedule, and says what their copies took")
+{
+    const test::TemporaryFolder folder;
+    test::write_folder_of(folder.path(), 10, 2);
+    std::vector<std::vector<double>> losses;
+    for (const bool is_graph : {true, true, false}) {
+        emulated::machine().chance().seed(static_cast<unsigned>(losses.size()));
+        losses.emplace_back();
+        Step step(plain_network(), hashed(Precision::fp32),
+                  {.device = {0}, .device_model = "emulated", .data = folder.path().string(), .graph = is_graph});
+        const Clock clock = steady_clock();
+        Trace trace(clock, step.parts().size());
+        Seconds waited{};
+        for (int i = 0; i < 4; ++i) {
+            trace.reset();
+            step.launch(trace);
+            losses.back().push_back(trace.sample().loss.value());
+            waited += trace.sample().data;
+        }
+        CHECK_THAT(
+            join(step.remarks(), "; "),
+            Catch::Contains("a batch was copied in ") &&
+                Catch::Contains("the step waited " + format_duration((waited / 4).value) + " for it on average"));
+    }
+    for (const std::vector<double>& other : losses) CHECK(other == losses.front());
+    CHECK(losses.front()[1] != losses.front()[3]);
+    Step in_memory(plain_network(), hashed(Precision::fp32), {.device = {0}, .data = "hashed"});
+    CHECK(join(in_memory.remarks(), "; ").find("a batch was copied") == std::string::npos);
 }
 
 TEST_CASE("a recorded launch is one step, and a counted one goes operation by operation")

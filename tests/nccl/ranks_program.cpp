@@ -62,10 +62,12 @@ void exchange_in(parallel::Mode mode, const std::shared_ptr<const Ranks>& ranks)
         exchange.ready(0);
         exchange.finish();
         const Communication cost = exchange.cost();
-        if (cost.bytes.value < count * sizeof(float)) throw Error("fewer bytes than gradients");
+        const double sent = (mode == parallel::Mode::broadcast ? 2 : 1) * sizeof(float) * static_cast<double>(count);
+        if (cost.bytes.value != sent) throw Error("other bytes than the gradients, or than they and parameters");
+        exchange.complete_parameters();
         std::vector<float> found(count);
         check(cudaMemcpy(found.data(), gradients.begin, count * sizeof(float), cudaMemcpyDeviceToHost));
-        for (std::size_t i = 0; exchange.updates() && i < count; ++i) {
+        for (std::size_t i = 0; i < count; ++i) {
             if (found[i] != due(i, ranks->size()))
                 throw Error("number " + std::to_string(i) + " is " + std::to_string(found[i]) + ", not " +
                             std::to_string(due(i, ranks->size())));

@@ -13,8 +13,7 @@ Input::Input(data::Source source, const Target& target)
       target_(target),
       image_bytes_(target.values * sizeof(float)),
       label_bytes_(target.labels_there * sizeof(std::int32_t)),
-      pinned_{gpu::HostBuffer(image_bytes_ + label_bytes_, gpu::HostBuffer::Pages::pinned),
-              gpu::HostBuffer(image_bytes_ + label_bytes_, gpu::HostBuffer::Pages::pinned)}
+      pinned_(image_bytes_ + label_bytes_, gpu::HostBuffer::Pages::pinned)
 {
     send(source_.next());
     stream_.synchronize();
@@ -32,8 +31,7 @@ void Input::fetch(const gpu::Event& is_read)
 void Input::send(const data::Batch& batch)
 {
     engine::require_labels(batch.labels, target_.labels_there, target_.classes);
-    std::byte* const from = pinned_[next_].data();
-    next_ = 1 - next_;
+    std::byte* const from = pinned_.data();
     std::memcpy(from, batch.images, image_bytes_);
     std::memcpy(from + image_bytes_, batch.labels, label_bytes_);
     begin_.record(stream_.get());

@@ -5,7 +5,6 @@
 #include "ert/gpu/stream.hpp"
 #include "workloads/data/source.hpp"
 
-#include <array>
 #include <cstdint>
 
 namespace roof::cudnn {
@@ -24,7 +23,7 @@ class Input {
     Input(data::Source source, const Target& target);
 
     /// Waits for the source's next batch and starts its copy after `is_read`: the device has read the previous batch.
-    /// Does not copy a batch that is already there. Throws Error for a label outside the classes.
+    /// Does not copy a batch that is already there. The batch before must have arrived. Throws Error for a label outside the classes.
     void fetch(const gpu::Event& is_read);
     /// Waits for the copy. Returns how long after `step_end` it ended; 0 if it ended before.
     Seconds arrive(const gpu::Event& step_end);
@@ -43,8 +42,7 @@ class Input {
     Target target_;
     std::size_t image_bytes_;
     std::size_t label_bytes_;
-    std::array<gpu::HostBuffer, 2> pinned_;
-    std::size_t next_ = 0;  ///< which of the two buffers
+    gpu::HostBuffer pinned_;  ///< no copy reads it when the next batch is fetched
     gpu::Stream stream_;
     gpu::Event begin_;
     gpu::Event end_;

@@ -123,6 +123,7 @@ class Machine {
     Dim most_blocks{~0U, ~0U, ~0U};  ///< of a launch along each dimension
     double graph_upload_seconds = 0, graph_launch_seconds = 0;  ///< before its first node, in the stream
     std::set<int> contexts;                                     ///< devices on which the process has one
+    std::vector<int> priorities;                                ///< of the streams that were made with one
 
   private:
     bool run_one();

@@ -100,8 +100,9 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned flags)
 {
     return make_stream(handle, flags);
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* handle, unsigned flags, int)
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* handle, unsigned flags, int priority)
 {
+    machine().priorities.push_back(priority);
     return make_stream(handle, flags);
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest)

@@ -1,0 +1,233 @@
+// What the probes say of points that they cannot measure, and that each one's check tells wrong results from right ones.
+#include "ert/base/error.hpp"
+#include "ert/gpu/kernels/bulk.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
+#include "tests/emulated_gpu/emulated_memory.hpp"
+
+#include <algorithm>
+
+using namespace roof;
+using namespace roof::gpu;
+
+namespace {
+
+using Values = std::vector<std::pair<std::string, std::string>>;
+
+Point point_of(const Values& values)
+{
+    Point point;
+    for (const auto& [axis, value] : values) point.set(axis, value);
+    return point;
+}
+
+Values operator+(Values values, const Values& more)
+{
+    values.insert(values.end(), more.begin(), more.end());
+    return values;
+}
+
+const GpuBench& bench_of(const std::string& name, const Libraries& libraries = {})
+{
+    static std::vector<GpuBench> benches;
+    benches = all_benches(libraries);
+    return *std::ranges::find(benches, name, &GpuBench::name);
+}
+
+Device gpu_of(const std::string& capability, const std::string& name = "gpu:0")
+{
+    Device device;
+    device.name = name;
+    device.kind = "gpu";
+    device.facts = {{"compute capability", capability}, {"multiprocessors", "40"}};
+    return device;
+}
+
+/// The reason of the bench on the first device, or "".
+std::string reason(const std::string& bench, const Values& values, const std::vector<Device>& devices,
+                   const Libraries& libraries = {})
+{
+    Machine machine;
+    machine.devices = devices;
+    return bench_of(bench, libraries).unsupported_reason(point_of(values), machine, devices.front()).value_or("");
+}
+
+using Catch::Contains;
+using Catch::Equals;
+
+}  // namespace
+
+TEST_CASE("a stream's point that a GPU cannot have is refused with its reason")
+{
+    const auto said = [](const std::string& operation, const std::string& isa, const std::string& path,
+                         std::size_t bytes = std::size_t{1} << 20, const std::string& capability = "9.0") {
+        Values values{{"operation", operation}, {"isa", isa}, {"working_set", std::to_string(bytes)}};
+        if (!path.empty()) values.emplace_back("path", path);
+        return reason("bandwidth", values, {gpu_of(capability)});
+    };
+    for (const char* isa : {"cuda", "cg", "bulk", "tiles"}) CHECK(said("load", isa, "") == "");
+    for (const char* operation : {"store", "copy", "triad"}) CHECK(said(operation, "cuda", "") == "");
+    for (const char* operation : {"store", "copy"}) CHECK(said(operation, "bulk", "") == "");
+    CHECK(said("load", "cuda", "readers:40") == "");
+    CHECK(said("load", "cuda", "readers:all") == "");
+    CHECK(said("load", "bulk", "readers:8") == "");
+    CHECK_THAT(said("load", "cuda", "", bulk_chunk_bytes - 1), Contains("less than 8192 bytes for each array"));
+    CHECK_THAT(said("copy", "cuda", "", 2 * bulk_chunk_bytes - 1), Contains("less than 8192 bytes for each array"));
+    CHECK(said("copy", "cuda", "", 2 * bulk_chunk_bytes) == "");
+    for (const char* isa : {"cg", "tiles"})
+        CHECK_THAT(said("store", isa, ""), Equals("only loads pass the L1, are of tiles, or have readers"));
+    CHECK_THAT(said("copy", "cuda", "readers:2"), Contains("only loads"));
+    CHECK_THAT(said("load", "cuda", "readers:41"), Equals("the GPU has 40 multiprocessors"));
+    CHECK_THAT(said("load", "bulk", "readers:9"), Equals("a cluster has at most 8 blocks"));
+    CHECK_THAT(said("load", "tiles", "readers:1"), Contains("has one reader"));
+    CHECK_THAT(said("load", "tiles", "", (std::size_t{1} << 20) + 8192), Contains("rows of tiles of 65536 bytes"));
+    CHECK_THAT(said("triad", "bulk", ""), Equals("the copy engine does not compute"));
+    for (const char* isa : {"bulk", "tiles"})
+        CHECK_THAT(said("load", isa, "", std::size_t{1} << 20, "8.9"),
+                   Equals("the copy engine needs compute capability 9.0; this GPU has 8.9"));
+    CHECK(said("load", "cg", "", std::size_t{1} << 20, "6.0") == "");
+    CHECK_THAT(said("load", "cuda", "", std::size_t{1} << 20, "5.2"), Contains("this build needs"));
+}
+
+TEST_CASE("an instruction's point that no GPU or this GPU lacks is refused with its reason")
+{
+    const auto said = [](const std::string& operation, const std::string& isa, const std::string& precision,
+                         const std::string& capability = "9.0") {
+        return reason("flops", {{"operation", operation}, {"isa", isa}, {"precision", precision}},
+                      {gpu_of(capability)});
+    };
+    for (const char* operation : {"fma", "add", "mul", "exp"}) CHECK(said(operation, "cuda", "fp32") == "");
+    CHECK(said("fma", "cuda", "int32") == "");
+    for (const char* precision : {"fp64", "tf32", "fp16", "bf16", "int8"}) CHECK(said("tile", "mma", precision) == "");
+    CHECK(said("tile_e5m2", "wgmma", "fp8") == "");
+    CHECK(said("tile_fp16_sums", "wgmma", "fp16") == "");
+    CHECK(said("tile_pairs", "tcgen05", "fp8", "10.0") == "");
+    for (const char* precision : {"fp8", "fp4"}) CHECK(said("tile_mx", "tcgen05", precision, "10.0") == "");
+    CHECK(said("tile_nv", "mma", "fp4", "12.0") == "");
+    CHECK_THAT(said("fma", "mma", "fp16"), Equals("mma has no fma"));
+    CHECK_THAT(said("tile", "cuda", "fp16"), Equals("cuda has no tile"));
+    CHECK_THAT(said("fma", "cuda", "fp8"), Equals("cuda has no fp8"));
+    CHECK_THAT(said("tile", "wgmma", "fp64"), Equals("wgmma has no fp64"));
+    CHECK_THAT(said("add", "cuda", "int32"), Contains("int32 has only fma"));
+    CHECK_THAT(said("exp", "cuda", "fp64"), Contains("compute in fp32"));
+    CHECK_THAT(said("tile_e5m2", "mma", "fp16"), Equals("e5m2 is a format of fp8, not of fp16"));
+    for (const char* precision : {"fp4", "int8"})
+        CHECK_THAT(said("tile_pairs", "tcgen05", precision, "10.0"), Contains("is issued in tf32"));
+    CHECK_THAT(said("tile_fp16_sums", "mma", "bf16"), Equals("only products of fp16 are summed in fp16"));
+    CHECK_THAT(said("tile_mx", "mma", "fp16"), Contains("each 32 numbers, not fp16"));
+    CHECK_THAT(said("tile_nv", "mma", "fp8"), Contains("each 16 numbers, not fp8"));
+    CHECK_THAT(said("tile", "mma", "fp4", "12.0"), Contains("only products with scales"));
+    CHECK_THAT(said("tile", "wgmma", "fp16", "8.0"),
+               Contains("of compute capability 8.0 has no tile in fp16 by wgmma; these have: NVIDIA Hopper"));
+    CHECK_THAT(said("tile_pairs", "tcgen05", "fp8", "9.0"), Contains("10.0), ") && Contains("(10.3)"));
+}
+
+TEST_CASE("sets that are too small, chips that are too old and libraries that are missing are named")
+{
+    const auto on = [](const char* capability) { return std::vector{gpu_of(capability)}; };
+    CHECK_THAT(reason("access", {{"operation", "stride_32"}, {"working_set", "124"}}, on("9.0")),
+               Contains("less than one word for each offset"));
+    CHECK(reason("access", {{"operation", "stride_32"}, {"working_set", "128"}}, on("9.0")) == "");
+    CHECK_THAT(reason("latency", {{"isa", "cg"}, {"working_set", std::to_string(2 * 64 * 40 - 1)}}, on("9.0")),
+               Contains("less than two lines"));
+    CHECK(reason("latency", {{"isa", "cg"}, {"working_set", std::to_string(2 * 64 * 40)}}, on("9.0")) == "");
+    CHECK(reason("latency", {{"isa", "cg"}, {"path", "alone"}, {"working_set", "128"}}, on("9.0")) == "");
+    for (const char* bench : {"cluster", "cluster_latency"}) {
+        CHECK(reason(bench, {{"path", "cluster:2"}}, on("9.0")) == "");
+        CHECK_THAT(reason(bench, {{"path", "cluster:2"}}, on("8.0")), Contains("a cluster of blocks needs"));
+    }
+    const Values curve{{"intensity", "1/8"}};
+    const auto of_curve = [&](const char* precision, const char* bytes) {
+        return reason("ert", curve + Values{{"precision", precision}, {"working_set", bytes}}, on("9.0"));
+    };
+    CHECK_THAT(of_curve("fp32", "15"), Contains("less than one vector"));
+    CHECK(of_curve("fp32", "16") == "");
+    CHECK_THAT(of_curve("fp16", "16"), Contains("the lowest intensity is 1/4"));
+    const Libraries with_library{.cublaslt = CublasLt::open()};
+    REQUIRE(with_library.cublaslt != nullptr);
+    const Values product{{"size", "64"}, {"precision", "fp8"}};
+    CHECK_THAT(reason("matmul", product, on("9.0")), Contains("libcublasLt was not found"));
+    CHECK(reason("matmul", product, on("9.0"), with_library) == "");
+    CHECK_THAT(reason("matmul", product, on("8.0"), with_library), Contains("8.0 has no product in fp8"));
+    CHECK_THAT(reason("matmul", {{"size", "72"}, {"precision", "fp8"}}, on("9.0"), with_library),
+               Contains("in steps of 16"));
+}
+
+TEST_CASE("a path to memory elsewhere names what is there")
+{
+    const std::vector<Device> two{gpu_of("9.0"), gpu_of("9.0", "gpu:1")};
+    const auto peer = [&](const std::string& path) { return reason("peer", {{"path", path}}, two); };
+    for (const char* path : {"peer", "peer:1"}) CHECK(peer(path) == "");
+    for (const char* path : {"next", "peer:x", "peer:"}) CHECK_THAT(peer(path), Contains("is neither peer nor"));
+    CHECK_THAT(peer("peer:0"), Equals("a GPU is no peer of itself"));
+    CHECK_THAT(peer("peer:2"), Equals("this machine has no device 'gpu:2'"));
+    CHECK_THAT(reason("peer", {{"path", "peer"}}, {two[0]}), Equals("there is no other GPU in this machine"));
+    Device cpu;
+    cpu.name = cpu.kind = "cpu";
+    CHECK_THAT(reason("peer", {{"path", "peer"}}, {two[0], cpu}), Equals("there is no other GPU in this machine"));
+    const auto link = [&](const char* operation, const char* pages) {
+        return reason("link", {{"operation", operation}, {"pages", pages}}, two);
+    };
+    for (const char* operation : {"h2d", "d2h", "both"}) CHECK(link(operation, "pageable") == "");
+    for (const char* operation : {"zero_copy_load", "zero_copy_store"}) {
+        CHECK(link(operation, "pinned") == "");
+        CHECK_THAT(link(operation, "pageable"), Contains("only pinned host memory"));
+    }
+    const Libraries with_library{.nccl = Nccl::open({ROOF_EMULATED_NCCL})};
+    REQUIRE(with_library.nccl != nullptr);
+    const auto sums = [&](const std::vector<Device>& devices, const Values& values) {
+        return reason("allreduce", values, devices, with_library);
+    };
+    const Values bus{{"operation", "bus"}};
+    CHECK(sums(two, bus + Values{{"path", "nccl:0,1"}}) == "");
+    CHECK(sums(two, {{"operation", "alone"}, {"path", "nccl"}}) == "");
+    CHECK_THAT(sums(two, bus + Values{{"path", "nccl"}}), Contains("one GPU: nothing to reduce with"));
+    CHECK_THAT(sums({two[1], two[0]}, bus + Values{{"path", "nccl:0,1"}}), Contains("measured with gpu:0, the first"));
+    CHECK_THROWS_WITH(sums(two, bus + Values{{"path", "mpi:0,1"}}), Contains("is not of the form nccl:0,1"));
+    CHECK_THAT(reason("allreduce", bus + Values{{"path", "nccl:0,1"}}, two), Contains("libnccl.so.2 was not found"));
+    std::vector<Device> many;
+    std::string path = "nccl:0";
+    for (int i = 0; i < 17; ++i) many.push_back(gpu_of("9.0", "gpu:" + std::to_string(i)));
+    for (int i = 1; i < 16; ++i) path += "," + std::to_string(i);
+    CHECK(sums(many, bus + Values{{"path", path}}) == "");
+    CHECK_THAT(sums(many, bus + Values{{"path", path + ",16"}}), Contains("more than 16 GPUs"));
+}
+
+TEST_CASE("each probe's check runs its kernel, and tells wrong results from right ones")
+{
+    const Libraries libraries{.cublaslt = CublasLt::open()};
+    Machine machine;
+    describe_devices(machine, nullptr);
+    std::string& spoiled = emulated::machine().engine().spoils;
+    const auto check = [&](const std::string& bench, const Values& values, const std::string& kernel) {
+        INFO(bench << " " << point_of(values).str());
+        const Point point = point_of(values);
+        const CurrentDevice current({0});
+        Turns turns;
+        const auto subject =
+            bench_of(bench, libraries).create({point, machine, machine.devices.front(), {0}, nullptr, turns});
+        CHECK_NOTHROW(subject->check());
+        spoiled = kernel;
+        CHECK_THROWS_AS(subject->check(), Error);
+        spoiled.clear();
+        CHECK_NOTHROW(subject->check());
+        CHECK(emulated::fault_of_pending_work().empty());
+    };
+    const auto set = [](const char* bytes) { return Values{{"working_set", bytes}}; };
+    for (const char* operation : {"load", "store", "copy", "triad"})
+        check("bandwidth", set("65536") + Values{{"operation", operation}, {"isa", "cuda"}}, "stream_kernel");
+    check("bandwidth", set("65536") + Values{{"operation", "load"}, {"isa", "bulk"}}, "bulk_kernel");
+    for (const char* operation : {"fma", "add", "mul"})
+        check("flops", {{"operation", operation}, {"isa", "cuda"}, {"precision", "fp32"}}, "chain_kernel");
+    check("flops", {{"operation", "tile"}, {"isa", "mma"}, {"precision", "bf16"}}, "mma_kernel");
+    check("flops", {{"operation", "tile"}, {"isa", "wgmma"}, {"precision", "int8"}}, "wgmma_kernel");
+    for (const char* operation : {"stride_2", "atomic_returns", "atomic_shared_returns"})
+        check("access", set("16384") + Values{{"operation", operation}}, "access_kernel");
+    for (const char* operation : {"load", "store", "conflict_2"})
+        check("shared", {{"operation", operation}}, "shared_kernel");
+    check("cluster", {{"operation", "load"}, {"path", "cluster:2"}}, "cluster_load_kernel");
+    check("cluster_latency", {{"path", "cluster:2"}}, "cluster_chase_kernel");
+    check("latency", set("16384") + Values{{"isa", "cg"}}, "chase_kernel");
+    check("ert", set("65536") + Values{{"intensity", "1"}, {"precision", "fp32"}}, "intensity_kernel");
+    for (const char* operation : {"zero_copy_load", "zero_copy_store"})
+        check("link", set("65536") + Values{{"operation", operation}, {"pages", "pinned"}}, "stream_kernel");
+}
