@@ -72,7 +72,8 @@ def with_other_arguments(chance, line):
 def sites_of_cpp(chance, text):
     """(number of a line, its new text) for each bug that a source allows."""
     sites = []
-    for number, line in enumerate(text.split("\n")):
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
         code = line.strip()
         if not line.startswith("    ") or code.startswith(("//", "#", '"')) or "constexpr" in line or "static" in line:
             continue
@@ -97,6 +98,8 @@ def sites_of_cpp(chance, text):
                 continue
         if (other := with_other_arguments(chance, line)) and code.endswith(";") and chance.random() < 0.5:
             sites.append((number, other))
+            continue
+        if number > 0 and lines[number - 1].endswith(("=", "(", ",", "+")):  # the line goes on with a statement
             continue
         if re.match(r"\s+(?!return|throw|else|if|for|while|do|case|using|delete|co_|const |auto )[A-Za-z_][\w.:>\-\[\]*]*\(.*\);$", line) or \
            re.match(r"\s+[A-Za-z_][\w.\->\[\]]* (\+=|-=|=) .+;$", line):
