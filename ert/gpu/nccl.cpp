@@ -35,7 +35,7 @@ std::shared_ptr<const Nccl> Nccl::open(const std::vector<std::string>& names)
 std::string Nccl::version() const
 {
     int version = 0;
-    if (library_.function<int(int*)>("ncclGetVersion")(&version) != 0) return {};
+    call("ncclGetVersion", &version);
     return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
            std::to_string(version % 100);
 }

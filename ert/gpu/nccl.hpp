@@ -29,7 +29,7 @@ class Nccl {
     /// The first of `names` that the loader finds; null if the library is missing.
     static std::shared_ptr<const Nccl> open(const std::vector<std::string>& names = {"libnccl.so.2", "libnccl.so"});
 
-    /// "2.28.9"; empty if unknown.
+    /// "2.28.9". Throws Error.
     std::string version() const;
     /// Calls its function of this name with arguments of exactly its types. Throws Error, but not where the call is still in progress.
     template <class... Arguments>

@@ -103,6 +103,36 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("engines that take long to plan, are compiled at run time or want much memory are left out")
+{
+    const auto chosen = [](const std::vector<OfferedEngine>& offered, bool tune = true) {
+        offer({}, offered);
+        return Choosing(std::make_shared<engine::Choices>(), tune).plans.choose(shape_of(Pass::forward)).implementation;
+    };
+    constexpr Seconds faster = fast * 0.01;
+    const OfferedEngine late{.name = "late", .seconds = faster};
+    const OfferedEngine second{.name = "second", .seconds = fast};
+    OfferedEngine first{.name = "first", .seconds = slow};
+    CHECK(chosen({first, second, late}) == "cudnn:late");
+    first.planning = Seconds{0.3};
+    CHECK(chosen({first, second, late}) == "cudnn:second");
+    OfferedEngine compiled{.name = "compiled", .seconds = slow, .compiled = true};
+    OfferedEngine other{.name = "other", .seconds = faster, .compiled = true};
+    CHECK(chosen({compiled, second, other}) == "cudnn:second");
+    CHECK(chosen({other, second, compiled}) == "cudnn:other");
+    CHECK(chosen({other, second}, false) == "cudnn:second");
+    OfferedEngine wide{.name = "wide", .seconds = faster, .workspace = std::int64_t{16} << 20};
+    CHECK(chosen({second, wide}) == "cudnn:wide");
+    wide.workspace = std::int64_t{64} << 20;  // a fourth of the card's memory
+    CHECK(chosen({second, wide}) == "cudnn:second");
+    const auto whole = [](const ConvolutionPass& shape) {
+        offer({{.name = "whole", .seconds = fast, .compiled = true}}, {{.name = "alone", .seconds = slow}});
+        return Choosing().plans.choose(shape).fused;
+    };
+    CHECK(whole(with_bias()));
+    CHECK_FALSE(whole(between_norms()));
+}
+
 TEST_CASE("that the bare pass is better is kept, and a pass between batch norms is never fused without a trial")
 {
     offer({{.name = "whole", .seconds = slow}}, {{.name = "alone", .seconds = fast}});

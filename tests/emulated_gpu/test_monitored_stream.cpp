@@ -3,6 +3,7 @@
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/device.hpp"
+#include "ert/gpu/graph.hpp"
 #include "ert/gpu/kernels/idle.hpp"
 #include "ert/gpu/noise_monitor.hpp"
 #include "ert/gpu/stream.hpp"
@@ -11,6 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -104,4 +106,45 @@ TEST_CASE("finding the GPUs makes a context on none of them")
     CHECK(power_meter(nullptr, gpu).lacking.find("NVML") == 0);
     const CurrentDevice current({0});
     CHECK(emulated::machine().contexts == std::set<int>{0});
+}
+
+TEST_CASE("memory that a device lacks is an error with what there is, and leaves none behind")
+{
+    const std::size_t all = emulated::machine().device(0).card.memory_bytes;
+    std::optional<Buffer<std::byte>> half;
+    half.emplace(all / 2, "half");
+    try {
+        const Buffer<std::byte> more(all, "more");
+        FAIL("there is no such memory");
+    } catch (const OutOfMemory& error) {
+        CHECK(error.wanted == Bytes{static_cast<double>(all)});
+        CHECK(error.available == Bytes{static_cast<double>(all - emulated::machine().memory().allocated(0))});
+    }
+    CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+TEST_CASE("a capture that fails is ended with what failed")
+{
+    const Stream stream;
+    CHECK_THROWS_WITH(Graph(stream.get(),
+                            [&] {
+                                cudaStreamSynchronize(stream.get());
+                                throw Error("it broke");
+                            }),
+                      "it broke");
+    CHECK(cudaGetLastError() == cudaSuccess);
+    CHECK_NOTHROW(stream.synchronize());
+    int calls = 0;
+    const Graph graph(stream.get(), [&] { ++calls; });
+    CHECK(calls == 1);
+}
+
+TEST_CASE("a graph is uploaded when it is made, not in its first launch")
+{
+    emulated::machine().graph_upload_seconds = 100;
+    const Stream stream;
+    const Graph graph(stream.get(), [&] { enqueue_idle(stream.get()); });
+    const Seconds first = EventTimer().time(stream, [&] { graph.launch(stream.get()); });
+    emulated::machine().graph_upload_seconds = 0;
+    CHECK(first.value < 1);
 }

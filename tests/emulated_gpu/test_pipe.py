@@ -222,6 +222,12 @@ class Calibration(unittest.TestCase):
         self.assertEqual([], wrong)
         self.assertGreater(len(self.rows), 40)
 
+    def test_holds_both_ends_of_each_copy(self):
+        copies = {(row["bench"], row["operation"]): float(row["memory_bytes"]) for row in self.rows
+                  if row["status"] == "ok" and row["operation"] in ("h2d", "d2h", "copy", "both") and row["bench"] in ("link", "peer")}
+        self.assertEqual({("link", "h2d"): 2, ("link", "d2h"): 2, ("link", "both"): 4, ("peer", "copy"): 2, ("peer", "both"): 4},
+                         {copy: held / 65536 for copy, held in copies.items()})
+
     def test_says_why_another_generation_is_needed(self):
         reasons = [row["reason"] for row in self.rows if row["isa"] == "tcgen05"]
         self.assertTrue(reasons and all("10.0" in reason for reason in reasons), reasons)

@@ -231,3 +231,26 @@ TEST_CASE("each probe's check runs its kernel, and tells wrong results from righ
     for (const char* operation : {"zero_copy_load", "zero_copy_store"})
         check("link", set("65536") + Values{{"operation", operation}, {"pages", "pinned"}}, "stream_kernel");
 }
+
+TEST_CASE("a later round of a point goes on with the turns of the earlier one, unless they are of other variants")
+{
+    Machine machine;
+    describe_devices(machine, nullptr);
+    const Point point = point_of({{"operation", "load"}, {"isa", "cuda"}, {"working_set", "65536"}});
+    const CurrentDevice current({0});
+    Turns turns(1, std::vector<double>(1, 1.0));
+    const auto tune = [&] { bench_of("bandwidth").create({point, machine, machine.devices.front(), {0}, {}, turns}); };
+    tune();
+    REQUIRE(turns.size() > 1);
+    const auto count = [&] {
+        std::size_t all = 0;
+        for (const std::vector<double>& of_variant : turns) all += of_variant.size();
+        return all;
+    };
+    const std::size_t first = count();
+    const std::vector<double> before = turns.front();
+    tune();
+    CHECK(count() > first);
+    REQUIRE(turns.front().size() >= before.size());
+    CHECK(std::equal(before.begin(), before.end(), turns.front().begin()));
+}

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+using namespace roof;
 using namespace roof::gpu;
 
 namespace {
@@ -67,4 +68,20 @@ TEST_CASE("A clock above the card's highest is refused, and an unknown one says 
     CHECK(watch.saw({}, true).empty());
     CHECK(watch.remarks().empty());
     CHECK(ClockWatch({}).saw({2e9}, true).empty());
+}
+
+TEST_CASE("A clock at 98% of the highest is waited for no longer, one below it half a second")
+{
+    const auto rested = [](double hertz) {
+        double all = 0;
+        GpuState state;
+        state.clock = {hertz};
+        state.slowdowns = 4;  // the power cap
+        const Seconds waited = wait_for_clock([&] { return state; }, {1000}, [&](Seconds time) { all += time.value; });
+        CHECK(waited.value == Approx(all));
+        return all;
+    };
+    CHECK(rested(980) == 0);
+    CHECK(rested(0) == 0);  // not known
+    CHECK(rested(979) == Approx(0.5).margin(0.011));
 }

@@ -155,6 +155,9 @@ TEST_CASE("default working sets reach from inside the L1s to well beyond the L2,
     const auto near_l1 = [](const std::string& set) { return std::stod(set) > 17e6 && std::stod(set) < 31e6; };
     CHECK(std::ranges::count_if(sets, near_l1) == 4);
     CHECK(usual_ert_sets(machine).size() == 3);
+    Machine of_one_cache = machine;
+    of_one_cache.devices[0].levels[1].capacity = of_one_cache.devices[0].levels[0].capacity;
+    CHECK(usual_ert_sets(of_one_cache).size() == 2);
     machine.devices[0].memory_available = Bytes{1e9};
     CHECK(std::stod(usual_working_sets(machine).back()) <= 0.25e9);
     CHECK_FALSE(usual_working_sets(Machine{}).empty());

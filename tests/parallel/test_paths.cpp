@@ -47,6 +47,20 @@ TEST_CASE("of many nodes five pairings are measured, in which each node has five
     CHECK(paths_between(nodes).pairs == paths.pairs);
 }
 
+TEST_CASE("of sixteen nodes all pairs are measured, of seventeen some, with each node")
+{
+    std::vector<std::string> nodes;
+    for (int i = 0; i < 17; ++i) nodes.push_back("n" + std::to_string(i));
+    const Paths paths = paths_between(nodes);
+    std::set<int> members;
+    for (const std::string& pair : paths.pairs)
+        for (const int rank : ranks_on(pair, nodes)) members.insert(rank);
+    CHECK(members.size() == 17);
+    CHECK(paths.pairs.size() <= 5 * 9);
+    nodes.pop_back();
+    CHECK(paths_between(nodes).pairs.size() == 16 * 15 / 2);
+}
+
 TEST_CASE("a path names ranks and nodes that are there")
 {
     for (const char* path : {"0-4", "1-0", "1-1", "3x1", "2x3", "1x1", "x", "2", "-1-2", "a-b", "2x", "0x2"})

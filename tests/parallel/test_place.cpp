@@ -113,6 +113,13 @@ TEST_CASE("srun may start different numbers of tasks per machine")
     CHECK_THROWS_AS(tasks_of_machine("two", 0), InputError);
 }
 
+TEST_CASE("without a list of tasks a machine has its share of them, rounded up")
+{
+    const Environment srun(
+        {{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "3"}, {"SLURM_STEP_NUM_NODES", "2"}, {"PMIX_RANK", "0"}});
+    CHECK(place_of_process().ranks_here == 2);
+}
+
 TEST_CASE("ranks on several machines get a remark that counts are those of all")
 {
     CHECK(remark_on_machines({.launcher = Launcher::mpi, .rank = 0, .ranks = 2, .ranks_here = 2}).empty());

@@ -7,8 +7,10 @@
 #include "workloads/cudnn/library/attention_graph.hpp"
 #include "workloads/cudnn/library/pass_graphs.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
+#include <thread>
 #include <variant>
 
 using roof::emulated::OfferedEngine;
@@ -38,7 +40,10 @@ Descriptor made(const Content& given)
 std::vector<Engine> engines_of(const Content& graph, const std::vector<OfferedEngine>& offered)
 {
     std::vector<Engine> all;
-    for (const OfferedEngine& one : offered) all.push_back({one.name, {}, made({graph.shape, one, {}})});
+    for (const OfferedEngine& one : offered) {
+        all.push_back({one.name, {}, made({graph.shape, one, {}})});
+        all.back().notes.compiled_at_run_time = one.compiled;
+    }
     return all;
 }
 
@@ -232,7 +237,9 @@ std::string_view EngineNotes::algorithm() const
 }
 Plan plan_of(const Engine& engine, const Descriptor&)
 {
-    return {engine.configuration, 0};
+    const OfferedEngine& one = content(engine.configuration).engine;
+    std::this_thread::sleep_for(std::chrono::duration<double>(one.planning.value));
+    return {engine.configuration, one.workspace};
 }
 
 }  // namespace roof::cudnn

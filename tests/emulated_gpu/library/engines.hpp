@@ -5,6 +5,7 @@
 #include "ert/base/units.hpp"
 #include "workloads/engine/ir/shapes.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,9 +14,12 @@ namespace roof::emulated {
 
 struct OfferedEngine {
     std::string name;
-    Seconds seconds;       ///< of a run
-    bool is_right = true;  ///< else its largest result is another
-    bool runs = true;      ///< else each run is refused
+    Seconds seconds;             ///< of a run
+    bool is_right = true;        ///< else its largest result is another
+    bool runs = true;            ///< else each run is refused
+    bool compiled = false;       ///< at run time
+    Seconds planning{};          ///< of the host, for its plan
+    std::int64_t workspace = 0;  ///< bytes
 };
 
 struct Offers {

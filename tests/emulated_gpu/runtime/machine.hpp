@@ -60,6 +60,7 @@ struct Stream {
 
 struct Graph {
     std::vector<Capture::Node> nodes;
+    bool is_uploaded = false;
 };
 
 /// A launch of a graph: its nodes in a random order that keeps to their dependences.

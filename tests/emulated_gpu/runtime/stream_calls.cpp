@@ -2,6 +2,7 @@
 #include "tests/emulated_gpu/runtime/machine.hpp"
 
 #include <algorithm>
+#include <utility>
 
 using namespace roof::emulated;
 
@@ -69,6 +70,13 @@ cudaError_t take_time(Stream& stream, double taken)
 {
     if (taken == 0) return cudaSuccess;
     return machine().enqueue(stream, {.run = [taken](double& seconds) { seconds += taken; }});
+}
+
+/// Before its first launch, if the program does not ask for it earlier.
+cudaError_t upload(Graph& graph, Stream& stream)
+{
+    if (std::exchange(graph.is_uploaded, true)) return cudaSuccess;
+    return take_time(stream, machine().graph_upload_seconds);
 }
 
 }  // namespace
@@ -174,9 +182,11 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream)
 {
     return cudaEventRecordWithFlags(handle, stream, cudaEventRecordDefault);
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigned)
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigned flags)
 {
     const std::lock_guard lock(machine().mutex());
+    if (flags != cudaEventWaitDefault)
+        return returned(cudaErrorInvalidValue);  // an external wait is none of a program's
     return returned(wait(stream_of(stream), event_of(handle)));
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t handle)
@@ -246,8 +256,9 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long)
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags)
 {
+    if (flags != 0) return returned(cudaErrorInvalidValue);
     *executable = reinterpret_cast<cudaGraphExec_t>(new Graph(*reinterpret_cast<Graph*>(graph)));
     return cudaSuccess;
 }
@@ -255,15 +266,16 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph
 {
     return cudaGraphInstantiate(executable, graph, flags);
 }
-cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t handle)
+cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t handle)
 {
     const std::lock_guard lock(machine().mutex());
-    return returned(take_time(stream_of(handle), machine().graph_upload_seconds));
+    return returned(upload(*reinterpret_cast<Graph*>(executable), stream_of(handle)));
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle)
 {
     const std::lock_guard lock(machine().mutex());
-    const Graph& graph = *reinterpret_cast<Graph*>(executable);
+    Graph& graph = *reinterpret_cast<Graph*>(executable);
+    if (const cudaError_t error = upload(graph, stream_of(handle)); error != cudaSuccess) return returned(error);
     const auto run = std::make_shared<GraphRun>(graph);
     Operation launch{.run = [run](double& seconds) { run->run(seconds); },
                      .is_ready = [run] { return run->is_ready(); },
