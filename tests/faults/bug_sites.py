@@ -69,6 +69,13 @@ def with_other_arguments(chance, line):
     return chance.choice(ways) if ways else None
 
 
+def is_filled_next(lines, number):
+    """Whether the line is `int x = 0;`, and what uses x first takes its address, as a call does that writes it: no value here is ever read."""
+    declared = re.match(r"\s+[\w:]+ (\w+) = \d+;$", lines[number])
+    uses = declared and [line for line in lines[number + 1:number + 8] if re.search(rf"\b{declared[1]}\b", line)]
+    return bool(uses) and re.search(rf"[(, ]&{declared[1]}\b", uses[0]) is not None
+
+
 def sites_of_cpp(chance, text):
     """(number of a line, its new text) for each bug that a source allows."""
     sites = []
@@ -96,6 +103,8 @@ def sites_of_cpp(chance, text):
             if joints and (changed := other_condition(chance, found.group(2))):
                 sites.append((number, found.group(1) + changed + ";"))
                 continue
+        if is_filled_next(lines, number):
+            continue
         if (other := with_other_arguments(chance, line)) and code.endswith(";") and chance.random() < 0.5:
             sites.append((number, other))
             continue
