@@ -47,12 +47,15 @@ struct LevelPlacement {
     Bytes low;
     Bytes high;
     Known known = Known::analytic;
-    Intensity intensity_low;      ///< FLOPs / high
-    Intensity intensity_high;     ///< FLOPs / low
-    ByteRate roof;                ///< the level's bandwidth for these accesses
-    std::string access{};         ///< "update", "mix 2:1"; empty if reads and writes are not known
+    Intensity intensity_low;   ///< FLOPs / high
+    Intensity intensity_high;  ///< FLOPs / low
+    ByteRate roof;             ///< the level's bandwidth for these accesses
+    std::string
+        access{};  ///< "update", "mix 2:1, each byte 3 times"; without the mix if reads and writes are not known
     bool is_lower_bound = false;  ///< the roof
     Bytes again{};                ///< beside `low`, by the blocking of the implementation (Work::refetched)
+
+    bool tells_reads_from_writes() const { return !access.empty() && !access.starts_with("each byte"); }
 };
 
 /// The bytes that a piece of work moves between a level and the caches nearer to the core. Counted bytes have one value.
