@@ -16,6 +16,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -384,7 +385,10 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine,
     const std::vector<MeasuredLevel> levels = find_levels(points, machine);
     Ceilings ceilings{
         ceilings_of(points, levels), with_most_threads(levels), levels, unmeasured_in(points, machine), {}};
-    if (rows.empty()) ceilings.all = newest_of(seen);
+    for (const SeenCeiling& one : std::views::reverse(seen))  // without rows each as it was seen last
+        if (rows.empty() &&
+            std::ranges::none_of(ceilings.all, [&](const Ceiling& c) { return is_same_ceiling(c, one.ceiling); }))
+            ceilings.all.push_back(one.ceiling);
     judge_by_looks(seen, ceilings.all);
     refuse_disorder(ceilings);
     return ceilings;

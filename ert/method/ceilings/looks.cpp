@@ -7,7 +7,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <ranges>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -390,15 +389,6 @@ void judge_by_looks(std::span<const SeenCeiling> seen, std::span<Ceiling> ceilin
         const auto halves = half_widths_between(of_device.second);
         for (std::size_t i = 0; i < halves.size(); ++i) of_device.first[i]->between = halves[i];
     }
-}
-
-std::vector<Ceiling> newest_of(std::span<const SeenCeiling> seen)
-{
-    std::vector<Ceiling> newest;
-    for (const SeenCeiling& one : std::views::reverse(seen))
-        if (std::ranges::none_of(newest, [&](const Ceiling& c) { return is_same_ceiling(c, one.ceiling); }))
-            newest.push_back(one.ceiling);
-    return newest;
 }
 
 }  // namespace roof
