@@ -90,7 +90,7 @@ def audit(findings, document, studies):
     for name in document:
         if name != "studies":
             findings.lacks(f"page.json/{name}", "no expectation")
-    marked = told.marked(studies)
+    marked = told.marked(studies, [{row["id"] for row in one["rows"]} for one in document["studies"]])
     for number, (shown, study) in enumerate(zip(document["studies"], studies)):
         wanted = {identity: name for (of, identity), name in marked.items() if of == number}
         place = f"page.json/studies[{number}]"

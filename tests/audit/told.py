@@ -49,9 +49,9 @@ def differing(row):
         yield f"{axis.replace('_', ' ')} {row[axis]}" if row[axis] else ""
 
 
-def marked(studies):
-    """The name of each step's mark in the page, by (number of the study, id of the row)."""
-    rows = [(number, step.row) for number, study in enumerate(studies) for step in study.steps]
+def marked(studies, shown):
+    """The name of each step's mark in the page, by (number of the study, id of the row). `shown`: of each study the ids that the page has."""
+    rows = [(number, step.row) for number, study in enumerate(studies) for step in study.steps if step.row.id in shown[number]]
     alike = {}
     for _, row in rows:
         alike.setdefault((model(row), row["batch"]), []).append(list(differing(row)))
