@@ -171,6 +171,22 @@ TEST_CASE("cuDNN has engines for convolutions in groups, depthwise and dilated, 
     CHECK(planner.shapes() > 200);
 }
 
+TEST_CASE("What was chosen under other settings is another's choice")
+{
+    std::set<std::string> choosers;
+    Settings settings;
+    settings.algorithm = Algorithm::automatic;
+    choosers.insert(chooser_of(settings, "card"));
+    choosers.insert(chooser_of(settings, "other card"));
+    settings.deterministic = true;
+    choosers.insert(chooser_of(settings, "card"));
+    settings.tune = !settings.tune;
+    choosers.insert(chooser_of(settings, "card"));
+    settings.algorithm = Algorithm::winograd;
+    choosers.insert(chooser_of(settings, "card"));
+    CHECK(choosers.size() == 5);
+}
+
 TEST_CASE("A convolution's scale factors are floats, because engines read only the lower half of a double")
 {
     const auto [pass, alpha, beta] = GENERATE(table<Pass, cudnnBackendAttributeName_t, cudnnBackendAttributeName_t>(

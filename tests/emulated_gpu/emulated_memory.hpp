@@ -16,6 +16,7 @@ class Array {
     {
         REQUIRE(cudaMalloc(&memory_, count_ * sizeof(Element)) == cudaSuccess);
         REQUIRE(cudaMemcpy(memory_, values.data(), count_ * sizeof(Element), cudaMemcpyHostToDevice) == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     }
     explicit Array(std::size_t count) : Array(std::vector<Element>(count)) {}
     ~Array() { cudaFree(memory_); }

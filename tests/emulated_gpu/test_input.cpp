@@ -160,7 +160,7 @@ TEST_CASE("the exchange of a step runs in a stream before all others, and its by
     CHECK(overlapped.exposed.value > 0);
     const Communication serial = of_mode(parallel::Mode::serial);
     CHECK(serial.bytes == Bytes{256});
-    CHECK(serial.exposed > serial.hidden);
+    CHECK(serial.exposed.value > 0);
     const Communication broadcast = of_mode(parallel::Mode::broadcast);
     CHECK(broadcast.bytes == Bytes{256 + 64});
     CHECK(broadcast.exposed.value > 0);

@@ -56,6 +56,9 @@ TEST_CASE("the time of a launch does not contain what held the stream before it"
         return found;
     };
     CHECK(time_of(held).value == Approx(time_of(free).value));
+    int beside = 0;
+    held.time([&] { enqueue_idle(held.get()); }, [&beside] { ++beside; });
+    CHECK(beside > 0);
     CHECK(is_held(held));
     CHECK_FALSE(is_held(free));
     CHECK(calls == 4);

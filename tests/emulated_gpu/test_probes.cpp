@@ -2,6 +2,7 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/bulk.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
+#include "ert/method/bench/clock.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
 
 #include <algorithm>
@@ -210,6 +211,10 @@ TEST_CASE("each probe's check runs its kernel, and tells wrong results from righ
         CHECK_THROWS_AS(subject->check(), Error);
         spoiled.clear();
         CHECK_NOTHROW(subject->check());
+        const Clock clock = steady_clock();
+        Trace trace(clock, 0);
+        subject->launch(trace);
+        CHECK(trace.sample().clock.value == Approx(emulated::machine().device(0).card.clock_hz).epsilon(0.01));
         CHECK(emulated::fault_of_pending_work().empty());
     };
     const auto set = [](const char* bytes) { return Values{{"working_set", bytes}}; };
@@ -220,7 +225,7 @@ TEST_CASE("each probe's check runs its kernel, and tells wrong results from righ
         check("flops", {{"operation", operation}, {"isa", "cuda"}, {"precision", "fp32"}}, "chain_kernel");
     check("flops", {{"operation", "tile"}, {"isa", "mma"}, {"precision", "bf16"}}, "mma_kernel");
     check("flops", {{"operation", "tile"}, {"isa", "wgmma"}, {"precision", "int8"}}, "wgmma_kernel");
-    for (const char* operation : {"stride_2", "atomic_returns", "atomic_shared_returns"})
+    for (const char* operation : {"stride_2", "atomic_returns"})
         check("access", set("16384") + Values{{"operation", operation}}, "access_kernel");
     for (const char* operation : {"load", "store", "conflict_2"})
         check("shared", {{"operation", operation}}, "shared_kernel");

@@ -114,6 +114,7 @@ class Devices(unittest.TestCase):
         rows = rows_with("none", "calibrate", "--device", "gpu:0,2", "--plan", HERE / "calibrated_sums.yaml", ROOF_EMULATED_GPUS="3")
         self.assertEqual([("gpu:0", "nccl:0,2", "ok")], [(row["device"], row["path"], row["status"]) for row in rows])
         self.assertIn(", 2 ranks", rows[0]["variant"])
+        self.assertIn("times 2(N-1)/N: 100% of it for 2 GPUs", rows[0]["remarks"])
 
 
 if __name__ == "__main__":

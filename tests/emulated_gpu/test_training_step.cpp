@@ -92,6 +92,32 @@ TEST_CASE("a step on images of a folder has the same losses in every schedule, a
     CHECK(join(in_memory.remarks(), "; ").find("a batch was copied") == std::string::npos);
 }
 
+TEST_CASE("a launch to the end of a phase takes less than the whole step, and leaves the parameters")
+{
+    for (const bool is_graph : {true, false}) {
+        Step step(plain_network(), hashed(Precision::fp32),
+                  {.device = {0}, .device_model = "emulated", .data = "hashed", .graph = is_graph});
+        const Clock clock = steady_clock();
+        Trace trace(clock, step.parts().size());
+        const auto seconds = [&](const std::function<void()>& launch) {
+            trace.reset();
+            launch();
+            return trace.time_taken().value().value;
+        };
+        const auto to = [&](Phase last) { return seconds([&] { CHECK(step.launch_to(last, trace)); }); };
+        step.launch(trace);
+        step.launch(trace);
+        const double whole = seconds([&] { step.launch(trace); });
+        CHECK(to(Phase::forward) > 0);
+        CHECK(to(Phase::backward) > 1.5 * to(Phase::forward));
+        CHECK(to(Phase::backward) < whole);
+        const std::vector<double> due = losses_of(plain_network(), Precision::fp32, is_graph, 4, 1);
+        trace.reset();
+        step.launch(trace);
+        CHECK(trace.sample().loss.value() == due[3]);
+    }
+}
+
 TEST_CASE("a recorded launch is one step, and a counted one goes operation by operation")
 {
     for (const bool is_graph : {true, false}) {

@@ -30,6 +30,8 @@ TEST_CASE("Multiprocessors that wrote nothing, or for too short a time, do not c
     CHECK(clock_of(readings).value == 0);
     readings[7] = over(20000, 1.2);
     CHECK(clock_of(readings).value == 0);
+    readings[8] = {1000, 5000, 9000, 4000};  // of a timer that went back
+    CHECK(clock_of(readings).value == 0);
     readings[9] = over(100000, 1.9);
     CHECK(clock_of(readings).value == Approx(1.9e9));
 }
