@@ -9,7 +9,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace roof::analysis {
@@ -32,7 +31,6 @@ using Sizes = std::map<std::string, long long>;
 
 inline constexpr long long imagenet_images = 1281167;  ///< images of the training set
 
-/// The input of an estimate.
 struct EstimateRequest {
     std::string model;
     int batch = 1;  ///< on each device

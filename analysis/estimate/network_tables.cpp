@@ -42,7 +42,7 @@ std::vector<PathFit> fits_of(std::span<const MessagePoint> points)
 
 Cell percents(double low, double high)
 {
-    return {Range{0.5 * (low + high), low, high}, fmt::format("{} to {}", percent(low), percent(high)), true};
+    return {Spread{0.5 * (low + high), low, high}, fmt::format("{} to {}", percent(low), percent(high)), true};
 }
 
 /// A row for each number of nodes.
@@ -57,7 +57,7 @@ DataTable scaling_prediction_table(const ScalingPrediction& prediction)
         {"as runs showed", "interval_*", [](P p) { return percents(p.interval.low, p.interval.high); }},
         {"images/s", "images_per_s_*",
          [](P p) {
-             return Cell{Range{p.images_low, p.images_low, p.images_high},
+             return Cell{Spread{p.images_low, p.images_low, p.images_high},
                          fmt::format("{} to {}", plain_number(p.images_low), plain_number(p.images_high)), true};
          }},
         {"remark", "remark", [](P p) { return word(p.remark); }},
@@ -82,7 +82,7 @@ DataTable held_out_table(const ScalingPrediction& prediction)
              const auto beyond = [&](double efficiency) { return std::max(0.0, h.alone.value * (1 / efficiency - 1)); };
              const double low = beyond(h.interval.high);
              const double high = beyond(h.interval.low);
-             return Cell{Range{0.5 * (low + high), low, high},
+             return Cell{Spread{0.5 * (low + high), low, high},
                          fmt::format("{} to {}", format_si(low, "s"), format_si(high, "s")), true};
          }},
         {"speedup", "speedup", [](H h) { return plain(h.measured * h.ranks); }},
@@ -104,7 +104,7 @@ Cell plateau(const NetworkFit& fit)
 {
     if (!fit.plateau_is_bound) return range(fit.plateau, "B/s");
     const double rate = fit.plateau.median.value;
-    return {Range{rate, fit.plateau.low.value, INFINITY}, "≥ " + format_si(rate, "B/s"), true};
+    return {Spread{rate, fit.plateau.low.value, INFINITY}, "≥ " + format_si(rate, "B/s"), true};
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "analysis/estimate/estimate.hpp"
-#include "analysis/estimate/machine_estimate.hpp"
 
 #include <filesystem>
 #include <vector>

@@ -9,7 +9,6 @@
 #include "ert/method/bench/point.hpp"
 
 #include <optional>
-#include <string>
 
 namespace roof::analysis {
 

@@ -2,7 +2,6 @@
 // memory. docs/profile.md defines which instructions count as how many FLOPs. A build without Zydis has no decoder.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

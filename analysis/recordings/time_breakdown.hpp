@@ -34,7 +34,6 @@ struct KernelDigest {
 /// The kind of each layer (convolution, linear, …) by its name.
 using LayerKinds = std::map<std::string, std::string, std::less<>>;
 
-/// The kinds of the layers in these rows.
 LayerKinds layer_kinds(std::span<const Measurement> rows);
 
 enum class Activity { kernel, unclassified, collective, copy };  ///< a fill is a copy

@@ -65,7 +65,7 @@ struct RoofLine {
     std::string label;  ///< "DRAM, update: 63.0 GB/s"
     std::string title;  ///< a sentence
     bool slanted = false;
-    Range rate;
+    Spread rate;
     double spec = 0;      ///< what a guide specifies; 0 if nothing
     bool dashed = false;  ///< of a data sheet
     bool extra = false;   ///< of other accesses or instructions than the roof: no other line ends at it
@@ -76,8 +76,8 @@ struct Mark {
     std::string key{};  ///< of what it shows; the same in all figures of a page
     const Placement* of = nullptr;
     std::string level;     ///< the memory level whose bytes place it; empty: the farthest, at its least bytes
-    Range x;               ///< drawn at the median. A median of 0 is unknown: then a line across the figure
-    Range y;               ///< 0: not drawn, because the axis is logarithmic
+    Spread x;              ///< drawn at the median. A median of 0 is unknown: then a line across the figure
+    Spread y;              ///< 0: not drawn, because the axis is logarithmic
     bool whisker = false;  ///< draws the intervals
     Shape shape = Shape::circle;
     std::string look;  ///< classes of the style sheet: "forward dot", "step outline"
@@ -86,7 +86,7 @@ struct Mark {
     int rank = -1;      ///< its number in the table of points, and the order of the names; 0: a step; -1: no name
     std::string title;  ///< a sentence
     /// Where the same point of a baseline stands, x and y: an arrow from there.
-    std::optional<std::pair<Range, Range>> before{};
+    std::optional<std::pair<Spread, Spread>> before{};
 };
 
 /// Joins marks, by their index.

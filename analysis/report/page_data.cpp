@@ -46,7 +46,7 @@ class Shared {
 
 json roof_json(const Ceiling& roof)
 {
-    json object = to_json(Range::of(roof.rate));
+    json object = to_json(roof.rate);
     object[roof.kind == Role::bandwidth ? "name" : "precision"] = json_text(level_or_precision(roof));
     return object;
 }
@@ -106,7 +106,7 @@ json row_json(const Study& study, const Measurement& row, int roofs)
             {"data", json_text(data_of(row))},
             {"threads", threads_of(row)},
             {"how", name(row.time_known)},
-            {"seconds", to_json(Range::of(row.seconds))},
+            {"seconds", to_json(row.seconds)},
             {"sentence", json_text(answer_sentence(study, row))},
             {"bound", json_text(bound_of(study, row))},
             {"own_roof", line ? to_json(*line) : json(nullptr)},
@@ -136,7 +136,7 @@ struct Places {
 };
 
 /// With seven digits: less than a pixel at any zoom. [drawn, low, high], without what is the same.
-json position(const Range& range)
+json position(const Spread& range)
 {
     const auto rounded = [](double value) { return json_number(std::stod(fmt::format("{:.7g}", value))); };
     json ends = json::array({rounded(range.median)});

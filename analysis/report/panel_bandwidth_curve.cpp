@@ -47,7 +47,7 @@ Series series_of(const std::vector<PointSummary>& points, const std::string& dev
         if (!(working_set > 0)) continue;
         const std::string name = name_of_series(row);
         series[name].push_back({.x = {working_set, working_set, working_set},
-                                .y = Range::of(point.sustained().rate),
+                                .y = point.sustained().rate,
                                 .radius = 2.6,
                                 .title = fmt::format("{} over {}: {}", name, format_capacity(working_set),
                                                      with_interval(point.sustained().rate, "B/s"))});

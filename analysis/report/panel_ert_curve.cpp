@@ -26,7 +26,7 @@ std::vector<Mark> marks_of(double bytes, const std::vector<Dot>& dots, const Roo
         const std::string share =
             roof > 0 ? fmt::format(", {} of what the roofs allow", percent(dot.rate.median.value / roof)) : "";
         marks.push_back({.x = {dot.intensity, dot.intensity, dot.intensity},
-                         .y = Range::of(dot.rate),
+                         .y = dot.rate,
                          .radius = 3.2,
                          .title = fmt::format("{} FLOP/B over {}: {}{}", intensity_text(dot.intensity),
                                               format_capacity(bytes), with_interval(dot.rate, "FLOP/s"), share)});

@@ -40,7 +40,7 @@ void add_link(Figure& figure, const Placement& step)
     figure.marks.push_back({.key = "link",
                             .level = "link",
                             .x = {x, x, x},
-                            .y = Range::of(step.rate),
+                            .y = step.rate,
                             .look = "step",
                             .radius = 6,
                             .name = "at the link",

@@ -31,12 +31,10 @@ Figure over_batches(std::span<const Study> studies, const std::string& label, bo
             const Placement* const p = step_placement(studies[i].placements, *row);
             if (p == nullptr || batch_of(*row) <= 0 || (is_share && p->attainable.value <= 0)) continue;
             const double work = is_share ? p->attainable.value : row->images();
-            const Estimate<Seconds>& t = row->seconds;
-            const Range rate{work / t.median.value, work / t.high.value, work / t.low.value};
+            const Spread rate = work / Spread(row->seconds);
             const double batch = static_cast<double>(batch_of(*row));
             const std::string value =
-                is_share ? percent(rate.median) + " of attainable"
-                         : with_interval(rate.median, rate.low, rate.high, batch_items({row, 1}) + "/s");
+                is_share ? percent(rate.median) + " of attainable" : with_interval(rate, batch_items({row, 1}) + "/s");
             const std::string data = data_of(*row);
             const std::string name =
                 fmt::format("{}{} {} {}{}", study, model_of(*row), precision_of(*row), where_text(*row, rows),

@@ -49,7 +49,7 @@ std::string picture(const Study& study, const Group& group, std::size_t index)
         const double x = p->levels.empty() ? 0 : p->levels.back().intensity_high.value;
         figure.marks.push_back({.key = p->name,
                                 .x = {x, x, x},
-                                .y = Range::of(p->rate),
+                                .y = p->rate,
                                 .look = "forward dot",
                                 .radius = 5,
                                 .name = p->name,

@@ -59,7 +59,7 @@ RoofLine line_of(const Ceiling& roof, const Machine* machine, bool extra)
             label_of(roof),
             sentence(roof, spec),
             slanted,
-            Range::of(roof.rate),
+            roof.rate,
             spec,
             roof.rate.n == 0,
             extra};
@@ -73,7 +73,7 @@ Axis roofline_axis(const std::string& label, const Extent& frame, const std::fun
 Mark mark_of(const Placement& p, Seconds step)
 {
     Mark mark{.of = &p};
-    mark.y = Range::of(p.rate);
+    mark.y = p.rate;
     if (!p.levels.empty() && p.flops.value > 0) {
         const LevelPlacement& farthest = p.levels.back();
         mark.x = {farthest.intensity_high.value, farthest.intensity_low.value, farthest.intensity_high.value};

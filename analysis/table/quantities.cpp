@@ -18,19 +18,19 @@ std::string plain_number(double value, int digits)
     return fmt::format("{:.{}f}", value, std::max(0, digits - before_point));
 }
 
-std::string with_interval(double median, double low, double high, std::string_view unit, int digits)
+std::string with_interval(const Spread& ends, std::string_view unit, int digits)
 {
     constexpr std::array<std::string_view, 4> counted{"images/", "inputs/", "sequences/", "tokens/"};
     const bool is_counted = std::ranges::any_of(counted, [&](std::string_view noun) { return unit.starts_with(noun); });
-    const bool has_prefix = median > 0 && !is_counted;
-    const auto& [factor, letter] = si_prefix(has_prefix ? median : 1);
+    const bool has_prefix = ends.median > 0 && !is_counted;
+    const auto& [factor, letter] = si_prefix(has_prefix ? ends.median : 1);
     const auto scaled = [&](double value) { return plain_number(value / factor, digits); };
-    return fmt::format("{} {}{} [{}, {}]", scaled(median), letter, unit, scaled(low), scaled(high));
+    return fmt::format("{} {}{} [{}, {}]", scaled(ends.median), letter, unit, scaled(ends.low), scaled(ends.high));
 }
 
-std::string ratio_text(double ratio, double low, double high, int decimals)
+std::string ratio_text(const Spread& ratio, int decimals)
 {
-    return fmt::format("{0:.{3}f} [{1:.{3}f}, {2:.{3}f}]", ratio, low, high, decimals);
+    return fmt::format("{0:.{3}f} [{1:.{3}f}, {2:.{3}f}]", ratio.median, ratio.low, ratio.high, decimals);
 }
 
 std::string tick_text(double value, std::string_view unit)

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "ert/base/estimate.hpp"
-#include "ert/base/units.hpp"
 
 #include <string>
 #include <string_view>
@@ -10,16 +9,10 @@
 namespace roof::analysis {
 
 /// {0.0123, 0.0120, 0.0125} s -> "12.3 ms [12.0, 12.5]": one prefix for all three, none for images, sequences and tokens, `digits` significant digits.
-std::string with_interval(double median, double low, double high, std::string_view unit, int digits = 3);
-
-template <int F, int B, int T>
-std::string with_interval(const Estimate<Quantity<F, B, T>>& e, std::string_view unit, int digits = 3)
-{
-    return with_interval(e.median.value, e.low.value, e.high.value, unit, digits);
-}
+std::string with_interval(const Spread& ends, std::string_view unit, int digits = 3);
 
 /// "0.912 [0.900, 0.925]".
-std::string ratio_text(double ratio, double low, double high, int decimals = 3);
+std::string ratio_text(const Spread& ratio, int decimals = 3);
 
 /// 0.123 -> "12%"; below ten percent with one decimal; "-" if not finite.
 std::string percent(double share);

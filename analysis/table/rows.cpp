@@ -124,11 +124,9 @@ std::string batch_text(const Measurement& row)
     return std::to_string(batch_of(row)) + (scaling.empty() ? "" : scaling == "strong" ? " in all" : " per rank");
 }
 
-Range image_rate(const Measurement& row)
+Spread image_rate(const Measurement& row)
 {
-    const Estimate<Seconds>& time = row.seconds;
-    const double images = row.images();
-    return {images / time.median.value, images / time.high.value, images / time.low.value};
+    return row.images() / Spread(row.seconds);
 }
 
 long long tokens_of(const Measurement& row)

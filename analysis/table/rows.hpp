@@ -31,7 +31,7 @@ std::string batch_text(const Measurement& row);
 /// "weak" or "strong"; empty for one rank.
 std::string scaling_name(const Measurement& row);
 /// Images per second of the median step, of all ranks; data wait excluded.
-Range image_rate(const Measurement& row);
+Spread image_rate(const Measurement& row);
 /// What a batch of these steps has: "images", "sequences" of tokens, or "inputs" if it is both or one of them is of another program.
 std::string batch_items(std::span<const Measurement> rows);
 /// "cpu, 2 ranks, weak scaling, 2 threads", and the value of every other axis, but for the batch, in which the steps of `among` differ.

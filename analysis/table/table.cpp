@@ -49,9 +49,9 @@ std::vector<json> values_of(const DataTable& table, const DataTable::Row& row)
         const std::string& key = table.columns[i].key;
         const Value& value = row.cells[i].value;
         if (key.find('*') != std::string::npos) {
-            const auto* known = std::get_if<Range>(&value);
-            const Range range = known != nullptr ? *known : Range{nan, nan, nan};
-            for (const double end : {range.median, range.low, range.high}) values.push_back(json_number(end));
+            const auto* known = std::get_if<Spread>(&value);
+            const Spread ends = known != nullptr ? *known : Spread{nan, nan, nan};
+            for (const double end : {ends.median, ends.low, ends.high}) values.push_back(json_number(end));
         } else if (!key.empty()) {
             values.push_back(json_of(value));
         }
@@ -157,9 +157,9 @@ Cell truth(bool value)
     return {value, value ? "yes" : "no"};
 }
 
-Cell range(const Range& range, std::string_view unit)
+Cell range(const Spread& ends, std::string_view unit)
 {
-    return {range, with_interval(range.median, range.low, range.high, unit), true};
+    return {ends, with_interval(ends, unit), true};
 }
 
 Cell only_if(bool is_known, Cell cell)
@@ -298,9 +298,9 @@ void append(DataTable& table, DataTable more)
     }
 }
 
-json to_json(const Range& range)
+json to_json(const Spread& ends)
 {
-    return {{"median", json_number(range.median)}, {"low", json_number(range.low)}, {"high", json_number(range.high)}};
+    return {{"median", json_number(ends.median)}, {"low", json_number(ends.low)}, {"high", json_number(ends.high)}};
 }
 
 std::string to_csv(const DataTable& table)

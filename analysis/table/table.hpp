@@ -16,21 +16,8 @@
 
 namespace roof::analysis {
 
-/// A median with its 95% interval, as a value of a cell.
-struct Range {
-    double median = 0;
-    double low = 0;
-    double high = 0;
-
-    template <class Unit>
-    static Range of(const Estimate<Unit>& e)
-    {
-        return {e.median.value, e.low.value, e.high.value};
-    }
-};
-
 /// The value for programs. monostate is a missing number; it is written as null, never as zero.
-using Value = std::variant<std::monostate, bool, long long, double, std::string, Range>;
+using Value = std::variant<std::monostate, bool, long long, double, std::string, Spread>;
 
 struct Cell {
     Value value{};
@@ -65,12 +52,7 @@ Cell count(Count value, const std::string& text = "")
     return {static_cast<long long>(value), text.empty() ? std::to_string(value) : text, true};
 }
 /// "12.3 ms [12.0, 12.5]". The key of its column has a `*`, which becomes median, low and high: "time_*_s".
-Cell range(const Range& range, std::string_view unit);
-template <int F, int B, int T>
-Cell range(const Estimate<Quantity<F, B, T>>& e, std::string_view unit)
-{
-    return range(Range::of(e), unit);
-}
+Cell range(const Spread& ends, std::string_view unit);
 /// The cell, or absent() if the number is unknown.
 Cell only_if(bool is_known, Cell cell);
 /// The cell, highlighted on the page if `is_warning`.
@@ -161,7 +143,7 @@ nlohmann::json text_or_null(const std::string& value);
 nlohmann::json json_texts(const std::vector<std::string>& texts);
 
 /// {"median", "low", "high"}
-nlohmann::json to_json(const Range& range);
+nlohmann::json to_json(const Spread& ends);
 /// Foreign text for a cell of a CSV: a spreadsheet would compute what begins with one of "=+-@", a tab or a carriage return, so an
 /// apostrophe stands before it.
 std::string exported_text(const std::string& text);

@@ -25,6 +25,12 @@ struct Spread {
 };
 Spread spread_of(std::span<const double> values);
 
+/// The rates of an amount in times between these ends. The high end of the time gives the low end of the rate.
+inline Spread operator/(double amount, const Spread& by)
+{
+    return {amount / by.median, amount / by.high, amount / by.low};
+}
+
 /// Student's t, 97.5%, for so many observations, at least two; from ten on as for ten.
 double student_t(std::size_t observations);
 
@@ -42,11 +48,12 @@ struct Estimate {
         return {Unit{s.median}, Unit{s.low}, Unit{s.high}, static_cast<int>(values.size()), discarded};
     }
 
+    operator Spread() const { return {median.value, low.value, high.value}; }  // NOLINT: where text names the unit
     /// Half the width of the interval divided by the median; 0 for an empty estimate.
     double relative_half_width() const { return median.value > 0 ? 0.5 * (high.value - low.value) / median.value : 0; }
 };
 
-/// The rate of an exactly known amount. The high end of the time gives the low end of the rate.
+/// The same of units.
 template <int F, int B>
 Estimate<Quantity<F, B, -1>> operator/(Quantity<F, B, 0> amount, const Estimate<Seconds>& time)
 {

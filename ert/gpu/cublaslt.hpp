@@ -17,7 +17,6 @@ struct cublasLtContext;
 
 namespace roof::gpu {
 
-/// Types of a product.
 struct ProductTypes {
     cudaDataType operands;
     cudaDataType result;

@@ -8,7 +8,6 @@
 #include "ert/method/bench/trace.hpp"
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,7 +16,6 @@ struct nvmlDevice_st;
 
 namespace roof::gpu {
 
-/// The state of a GPU at one moment.
 struct GpuState {
     Hertz clock;  ///< of the multiprocessors, by the driver; some tens of milliseconds old
     Conditions conditions;

@@ -54,7 +54,7 @@ DataTable baseline_table(const Study& study)
     const auto side = [](const Study& of, const BetweenTimes& between, const Placement& p) {
         const auto row = std::ranges::find(of.results.rows, p.row, &Measurement::id);
         Side side = row == of.results.rows.end() ? Side{} : step_side(*row);
-        static_cast<Range&>(side) = Range::of(p.seconds);
+        static_cast<Spread&>(side) = p.seconds;
         side.n = p.seconds.n;
         if (const auto known = between.find(p.row); known != between.end()) side.between = known->second;
         return side;
@@ -92,8 +92,8 @@ DataTable baseline_table(const Study& study)
          {"now / before", "ratio_*",
           [](R r) {
               const Change& c = r.change;
-              Cell cell{Range{c.ratio, c.low, c.high}, ratio_text(c.ratio, c.low, c.high, 2), true};
-              if (c.b.is_at_least()) cell.text = fmt::format("≥ {:.2f}", c.low);
+              Cell cell{c.ratio, ratio_text(c.ratio, 2), true};
+              if (c.b.is_at_least()) cell.text = fmt::format("≥ {:.2f}", c.ratio.low);
               return cell;
           }},
          {"", "unit", [](R r) { return word(r.change.unit); }},

@@ -73,20 +73,19 @@ Change step_change(std::vector<std::string> words, std::string unit, const Side&
 Change change_of(std::vector<std::string> words, std::string unit, const Side& a, const Side& b)
 {
     Change change{std::move(words), std::move(unit), a, b};
-    change.ratio = b.median / a.median;
+    const double ratio = b.median / a.median;
     const double times = std::hypot(a.between.value_or(0), b.between.value_or(0));
     const auto apart = [times](double of_a, double of_b) {
         return std::hypot(std::hypot(std::log(of_a), std::log(of_b)), times);  // one of three may give no number
     };
     const double down = apart(a.high / a.median, b.median / b.low);
     const double up = apart(a.median / a.low, b.high / b.median);
-    change.low = change.ratio * std::exp(-down);
-    change.high = change.ratio * std::exp(up);
+    change.ratio = {ratio, ratio * std::exp(-down), ratio * std::exp(up)};
     const auto covered = [](const Side& s) {
         return s.n > 0 && median_interval(static_cast<std::size_t>(s.n)).coverage >= coverage_wanted;
     };
-    change.enough =
-        covered(a) && covered(b) && std::isfinite(change.low) && (std::isfinite(change.high) || b.is_at_least());
+    change.enough = covered(a) && covered(b) && std::isfinite(change.ratio.low) &&
+                    (std::isfinite(change.ratio.high) || b.is_at_least());
     return change;
 }
 
@@ -94,8 +93,8 @@ Change rate_change(const Measurement& a, const Measurement& b)
 {
     Side first = step_side(a);
     Side second = step_side(b);
-    static_cast<Range&>(first) = image_rate(a);
-    static_cast<Range&>(second) = image_rate(b);
+    static_cast<Spread&>(first) = image_rate(a);
+    static_cast<Spread&>(second) = image_rate(b);
     return change_of({}, "images/s", first, second);
 }
 
@@ -107,7 +106,7 @@ std::string verdict_of(const Change& change)
     if (change.may_be_busy()) return "not told apart: a busy machine";
     if (!change.shown()) return "no difference shown";
     const bool is_rate = change.unit.ends_with("/s");
-    return (change.ratio > 1) == is_rate ? "faster" : "slower";
+    return (change.ratio.median > 1) == is_rate ? "faster" : "slower";
 }
 
 Cell Change::cell(const Side& side) const
@@ -124,14 +123,14 @@ std::string Change::id() const
 
 bool Change::differs() const
 {
-    return enough && (low > 1 || high < 1) && std::abs(std::log(ratio)) > floor && !may_be_busy();
+    return enough && (ratio.low > 1 || ratio.high < 1) && std::abs(std::log(ratio.median)) > floor && !may_be_busy();
 }
 
 bool Change::may_be_busy() const
 {
     const bool is_rate = unit.ends_with("/s");
-    const bool is_b_slower = (ratio > 1) != is_rate;
-    const double least = ratio > 1 ? low : 1 / high;  // of the larger side over the smaller one
+    const bool is_b_slower = (ratio.median > 1) != is_rate;
+    const double least = ratio.median > 1 ? ratio.low : 1 / ratio.high;  // of the larger side over the smaller one
     const double cost = is_b_slower ? b.busy : a.busy;
     return cost > 0 && least > 1 && least * (1 - cost) <= 1;
 }

@@ -126,7 +126,7 @@ std::string changes_text(std::vector<Change> changes, const std::string& what, i
 {
     using C = const Change&;
     std::ranges::stable_sort(changes, std::greater{}, [](C c) {
-        return std::pair(c.differs(), c.differs() ? std::abs(std::log(c.ratio)) : 0.0);
+        return std::pair(c.differs(), c.differs() ? std::abs(std::log(c.ratio.median)) : 0.0);
     });
     const Words common = words_of_all(changes);
     DataTable table = table_of<Change>(
@@ -139,10 +139,11 @@ std::string changes_text(std::vector<Change> changes, const std::string& what, i
          {"a [95%]", "", [](C c) { return c.cell(c.a); }},
          {"b [95%]", "", [](C c) { return c.cell(c.b); }},
          {"n", "", [](C c) { return numeric_text(samples_text(c.a.n) + " | " + samples_text(c.b.n)); }},
-         {"b/a", "", [](C c) { return numeric_text(fmt::format("{:.3f}", c.ratio)); }},
+         {"b/a", "", [](C c) { return numeric_text(fmt::format("{:.3f}", c.ratio.median)); }},
          {"interval", "",
           [](C c) {
-              return word(fmt::format("[{:.3f}, {}]", c.low, c.b.is_at_least() ? "?" : fmt::format("{:.3f}", c.high)));
+              return word(fmt::format("[{:.3f}, {}]", c.ratio.low,
+                                      c.b.is_at_least() ? "?" : fmt::format("{:.3f}", c.ratio.high)));
           }},
          {"verdict", "", [](C c) { return word(verdict_on_b(c)); }}},
         changes);
@@ -184,7 +185,7 @@ std::string how_many_steps(const Comparison& c)
 json changes_json(const std::vector<Change>& changes)
 {
     const auto side_json = [](const Side& s) {
-        json side = to_json(static_cast<const Range&>(s));
+        json side = to_json(static_cast<const Spread&>(s));
         side["n"] = s.n;
         side["processes"] = s.processes;
         side["half_width_between_times"] = s.between ? json_number(*s.between) : json(nullptr);
@@ -196,7 +197,7 @@ json changes_json(const std::vector<Change>& changes)
                         {"unit", c.unit},
                         {"a", side_json(c.a)},
                         {"b", side_json(c.b)},
-                        {"ratio", to_json(Range{c.ratio, c.low, c.high})},
+                        {"ratio", to_json(c.ratio)},
                         {"difference_shown", c.shown()},
                         {"verdict", verdict_on_b(c)}});
     return list;
@@ -223,7 +224,8 @@ void set_noise(Comparison& comparison, const Study& a, const Study& again)
     if (same.empty())
         throw InputError("'" + again.results.folder.string() + "' has no step in common with '" +
                          a.results.folder.string() + "': it is not a second run of it");
-    for (const Change& change : same) comparison.floor = std::max(comparison.floor, std::abs(std::log(change.ratio)));
+    for (const Change& change : same)
+        comparison.floor = std::max(comparison.floor, std::abs(std::log(change.ratio.median)));
     for (Change& change : comparison.steps) {
         change.floor = comparison.floor;
         change.unsure.clear();
@@ -233,7 +235,7 @@ void set_noise(Comparison& comparison, const Study& a, const Study& again)
 std::vector<Change> slower_than(const Comparison& comparison, double share)
 {
     std::vector<Change> changes = comparison.steps;
-    std::erase_if(changes, [&](const Change& change) { return !change.differs() || change.ratio <= 1 + share; });
+    std::erase_if(changes, [&](const Change& change) { return !change.differs() || change.ratio.median <= 1 + share; });
     return changes;
 }
 

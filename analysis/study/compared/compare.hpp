@@ -22,7 +22,7 @@
 namespace roof::analysis {
 
 /// Median and interval of seconds or of a rate, in SI units. A lower bound has no upper end: `high` is infinite.
-struct Side : Range {
+struct Side : Spread {
     int n = 0;
     int processes = 1;  ///< of a step: in which it was measured
     double busy = 0;    ///< the share of it that other programs cost; 1 if that is not known, 0 on a quiet machine
@@ -36,7 +36,7 @@ struct Side : Range {
 template <class Unit>
 Side side_of(const Estimate<Unit>& e)
 {
-    return {Range::of(e), e.n};
+    return {e, e.n};
 }
 
 struct Change {
@@ -44,11 +44,9 @@ struct Change {
     std::string unit;                ///< unit of both sides
     Side a;
     Side b;
-    double ratio = 1;  ///< b / a
-    double low = 1;
-    double high = 1;
-    double floor = 0;     ///< |ln ratio| between two runs of the same plan; no smaller difference is shown
-    bool enough = false;  ///< both sides have enough samples for an interval of at least 90%
+    Spread ratio{1, 1, 1};  ///< b / a
+    double floor = 0;       ///< |ln ratio| between two runs of the same plan; no smaller difference is shown
+    bool enough = false;    ///< both sides have enough samples for an interval of at least 90%
     /// Of steps without a floor: "one launch each" or "at one time each", if that is all that is known of either side.
     /// Two launches of one program differ by more than their steps do, and so do two times of one machine.
     std::string unsure{};

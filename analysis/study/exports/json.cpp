@@ -77,7 +77,7 @@ json ceiling_json(const Ceiling& c, const Machine& machine)
             {"working_set_bytes", positive_or_null(c.working_set.value)},
             {"known", name(c.known)},
             {"variant", text_or_null(c.variant)},
-            {"clock_hertz", c.clock.median.value > 0 ? to_json(Range::of(c.clock)) : json(nullptr)},
+            {"clock_hertz", c.clock.median.value > 0 ? to_json(c.clock) : json(nullptr)},
             {"per_clock_and_core", positive_or_null(per_clock_and_core(c, machine))},
             {"spec_per_clock_and_core", spec ? json_number(spec->per_clock) : json(nullptr)},
             {"share_of_spec", share ? json_number(*share) : json(nullptr)},

@@ -122,7 +122,7 @@ void add_faster_steps(std::vector<Action>& actions, const Study& study, const Me
         auto& [rate, fastest] = best[*axis];
         if (other.images_per_second_of_median_step() < rate) continue;
         const Change change = rate_change(row, other);
-        if (change.ratio > 1 && change.shown() && change.b.median > rate)
+        if (change.ratio.median > 1 && change.shown() && change.b.median > rate)
             std::tie(rate, fastest) = std::tuple(change.b.median, &other);
     }
     for (const auto& [axis, found] : best)

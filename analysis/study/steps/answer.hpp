@@ -27,7 +27,6 @@ struct StepAnswer {
     std::vector<Action> actions;  ///< at most three, the most seconds first
     std::string roofs{};          ///< "lasting" or "burst" where the step has both; else empty
 };
-/// The answer for a measured step.
 StepAnswer answer_of(const Study& study, const Measurement& row);
 /// Its headline in few words: "compute-bound: 83%", "mixed: 50% compute, 27% DRAM", "bound by neither roof".
 std::string bound_of(const Study& study, const Measurement& row);
@@ -61,9 +60,7 @@ struct Crossover {
 /// The time per image of the second device over that of the first, at one batch.
 struct RatioAtBatch {
     double batch = 0;
-    double ratio = 1;
-    double low = 1;
-    double high = 1;
+    Spread ratio{1, 1, 1};
 };
 
 /// Every crossing of `ratios`, which must be sorted by batch. `first` and `second` name the devices.

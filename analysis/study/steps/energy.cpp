@@ -46,11 +46,10 @@ std::string unit_of(const Measurement& row, const char* per)
 }
 
 /// An exactly known amount over a time or an energy.
-template <class Unit>
-Cell over(double done, const Estimate<Unit>& by, const std::string& unit)
+Cell over(double done, const Spread& by, const std::string& unit)
 {
-    if (by.low.value <= 0 || done <= 0) return only_if(false, numeric_text(""));
-    return range({done / by.median.value, done / by.high.value, done / by.low.value}, unit);
+    if (by.low <= 0 || done <= 0) return only_if(false, numeric_text(""));
+    return range(done / by, unit);
 }
 
 Cell if_known(double value, std::string_view unit)
@@ -132,7 +131,7 @@ DataTable energy_table(const Study& study)
     using E = const EnergyRow&;
     static const std::vector<ColumnOf<EnergyRow>> columns{
         {"part", "part", [](E e) { return word(e.phase ? name(*e.phase) : "step"); }},
-        {"joules", "energy_*_j", [](E e) { return only_if(e.joules() > 0, range(Range::of(e.energy()), "J")); }},
+        {"joules", "energy_*_j", [](E e) { return only_if(e.joules() > 0, range(e.energy(), "J")); }},
         {"what lasts", "sustained_*_s", [](E e) { return e.if_whole(range(e.row.sustained.seconds, "s")); }},
         {"images/J", "images_per_j_*",
          [](E e) {

@@ -41,7 +41,6 @@ struct Predicted {
     std::string reason{};        ///< reason for a missing answer
 };
 
-/// The prediction for a measured step.
 Predicted what_if(const Study& study, const Measurement& row, const WhatIf& change);
 /// One prediction for each measured step, in the rows' order. Rows and study must outlive it.
 std::vector<Predicted> what_if(const Study& study, const WhatIf& change);

@@ -100,11 +100,11 @@ std::map<Trained, Devices> trained(std::span<const Study> studies)
 
 /// The batches at which the line through one end of the ratios crosses 1, on logarithmic scales, and whether it falls
 /// there.
-std::vector<std::pair<double, bool>> crossings_of(std::span<const RatioAtBatch> ratios, double RatioAtBatch::*end)
+std::vector<std::pair<double, bool>> crossings_of(std::span<const RatioAtBatch> ratios, double Spread::*end)
 {
     std::vector<std::pair<double, bool>> found;
     for (std::size_t i = 1; i < ratios.size(); ++i) {
-        const double a = std::log(ratios[i - 1].*end), b = std::log(ratios[i].*end);
+        const double a = std::log(ratios[i - 1].ratio.*end), b = std::log(ratios[i].ratio.*end);
         if (!std::isfinite(a) || !std::isfinite(b) || (a > 0) == (b > 0)) continue;
         const double before = ratios[i - 1].batch;
         found.emplace_back(std::exp(std::log(before) + std::log(ratios[i].batch / before) * a / (a - b)), a > b);
@@ -119,7 +119,7 @@ std::vector<RatioAtBatch> ratios_of(const Series& first, const Series& second)
         const auto other = second.find(batch);
         if (other == second.end()) continue;
         const Change change = rate_change(*step.row, *other->second.row);
-        ratios.push_back({static_cast<double>(batch), 1 / change.ratio, 1 / change.high, 1 / change.low});
+        ratios.push_back({static_cast<double>(batch), 1 / change.ratio});
     }
     return ratios;
 }
@@ -175,7 +175,7 @@ DataTable winners_table(std::span<const Study> studies)
         {"n", "samples", [](E e) { return only_if(is_measured(e), count(e.row->seconds.n)); }},
         {"of the fastest", "share_of_fastest",
          [](E e) {
-             return only_if(is_measured(e), share(is_measured(e) ? rate_change(*e.fastest, *e.row).ratio : 0));
+             return only_if(is_measured(e), share(is_measured(e) ? rate_change(*e.fastest, *e.row).ratio.median : 0));
          }},
         {"verdict", "verdict", [](E e) { return word(verdict(e)); }},
         {"", "reason", [](E e) { return word(e.row->reason); }},
@@ -212,16 +212,16 @@ std::vector<Crossover> crossovers(const std::string& first, const std::string& s
                                   std::span<const RatioAtBatch> ratios)
 {
     // The first crossing of an end of the interval in the direction of the median's.
-    const auto end_of = [&](double RatioAtBatch::*end, bool falls, double otherwise) {
+    const auto end_of = [&](double Spread::*end, bool falls, double otherwise) {
         for (const auto& [at, end_falls] : crossings_of(ratios, end))
             if (end_falls == falls) return at;
         return otherwise;
     };
     std::vector<Crossover> found;
-    for (const auto& [at, falls] : crossings_of(ratios, &RatioAtBatch::ratio)) {
+    for (const auto& [at, falls] : crossings_of(ratios, &Spread::median)) {
         const double least = ratios.front().batch, most = ratios.back().batch;
-        const double x = end_of(&RatioAtBatch::low, falls, falls ? least : most);
-        const double y = end_of(&RatioAtBatch::high, falls, falls ? most : least);
+        const double x = end_of(&Spread::low, falls, falls ? least : most);
+        const double y = end_of(&Spread::high, falls, falls ? most : least);
         found.push_back(
             {falls ? first : second, falls ? second : first, at, std::min({x, y, at}), std::max({x, y, at})});
     }

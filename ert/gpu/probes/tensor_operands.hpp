@@ -2,7 +2,6 @@
 // tcgen05 for each block, laid out as in shared memory.
 #pragma once
 
-#include "ert/base/formats.hpp"
 #include "ert/gpu/kernels/mma.hpp"
 #include "ert/gpu/kernels/wgmma.hpp"
 #include "ert/gpu/probes/matrices.hpp"

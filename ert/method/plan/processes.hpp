@@ -14,7 +14,6 @@ bool has_several_processes(const StoppingOptions& options, Seconds step);
 /// computed after 6, 12 and 24 processes, and these are enough when its half-width over the mean is at most
 /// `max_noise`; 24 always are.
 bool has_enough_processes(const std::vector<Measurement>& rows, const StoppingOptions& options);
-/// The most processes.
 int most_processes(const StoppingOptions& options);
 
 /// The time of a step over the used samples of one process, whose interval is spread_in_time().

@@ -60,7 +60,7 @@ int compare_folders(const CompareOptions& options, Context& context)
     }
     const auto slower = analysis::slower_than(comparison, *most);
     for (const analysis::Change& change : slower)
-        context.err << fmt::format("slower by {:.1f}%{}: {}\n", 100 * (change.ratio - 1),
+        context.err << fmt::format("slower by {:.1f}%{}: {}\n", 100 * (change.ratio.median - 1),
                                    options.by_roofs ? " beside the roofs" : "", printable(change.id()));
     return slower.empty() ? 0 : 1;
 }

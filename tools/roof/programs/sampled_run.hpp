@@ -11,7 +11,6 @@
 
 namespace roof {
 
-/// A place in a file that was sampled.
 struct SampledPlace {
     std::string object;       ///< path of the program or library; "[vdso]": the kernel's; empty: in no file
     std::uint64_t place = 0;  ///< in the file, in bytes

@@ -77,9 +77,9 @@ TEST_CASE("the table of joules has each step that was repeated and its phases; w
 {
     const DataTable table = energy_table(sustained_study());
     REQUIRE(table.rows.size() == 4);
-    const auto& energy = std::get<Range>(table.cell(0, "joules").value);
+    const auto& energy = std::get<Spread>(table.cell(0, "joules").value);
     CHECK(energy.median == Approx(0.42));
-    const auto& images = std::get<Range>(table.cell(0, "images/J").value);
+    const auto& images = std::get<Spread>(table.cell(0, "images/J").value);
     CHECK(images.median == Approx(8 / 0.42));
     CHECK(images.low == Approx(8 / 0.44));
     CHECK(images.high == Approx(20));
@@ -91,7 +91,7 @@ TEST_CASE("the table of joules has each step that was repeated and its phases; w
     CHECK(table.cell(3, "joules").is_absent);
     CHECK(table.cell(3, "of the energy roof").is_absent);
     CHECK(table.cell(0, "known").text == "counter");
-    CHECK(std::get<Range>(table.cell(0, "what lasts").value).median == Approx(0.045));
+    CHECK(std::get<Spread>(table.cell(0, "what lasts").value).median == Approx(0.045));
     CHECK(table.cell(1, "what lasts").is_absent);
     CHECK(energy_table(made::study({made::row()})).empty());
     Study uncounted = sustained_study();
@@ -106,14 +106,14 @@ TEST_CASE("what lasts stands beside the burst, with work per joule")
 {
     const DataTable table = sustained_table(sustained_study());
     REQUIRE(table.rows.size() == 5);
-    const auto& burst = std::get<Range>(table.cell(0, "launches of milliseconds").value);
+    const auto& burst = std::get<Spread>(table.cell(0, "launches of milliseconds").value);
     CHECK(burst.median == Approx(200e9));
-    const auto& lasting = std::get<Range>(table.cell(0, "what lasts").value);
+    const auto& lasting = std::get<Spread>(table.cell(0, "what lasts").value);
     CHECK(lasting.median == Approx(160e9));
     CHECK(lasting.low == Approx(2e9 / 0.013));
     CHECK(lasting.high == Approx(2e9 / 0.012));
     CHECK(value(table, 0, "of it") == Approx(0.8));
-    const auto& per_joule = std::get<Range>(table.cell(0, "per joule").value);
+    const auto& per_joule = std::get<Spread>(table.cell(0, "per joule").value);
     CHECK(per_joule.median == Approx(20e9));
     CHECK(per_joule.low == Approx(16e9));
     CHECK(per_joule.high == Approx(25e9));

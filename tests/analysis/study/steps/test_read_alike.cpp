@@ -123,7 +123,7 @@ TEST_CASE("a rate of the page and of the trajectories is that of all ranks")
     strong.point.set("scaling", "strong");
     const Study study = made::study({made::row("net", 4), weak, strong});
     const DataTable table = trajectories_table(study);
-    const auto rate = [&](std::size_t row) { return std::get<Range>(table.cell(row, "images_per_s_*").value).median; };
+    const auto rate = [&](std::size_t row) { return std::get<Spread>(table.cell(row, "images_per_s_*").value).median; };
     CHECK(rate(0) == Approx(100));
     CHECK(rate(1) == Approx(200));
     CHECK(rate(2) == Approx(200));

@@ -133,10 +133,10 @@ TEST_CASE("control characters in names never reach the terminal")
 
 TEST_CASE("numbers for people keep three digits and one prefix")
 {
-    CHECK(with_interval(0.0123, 0.0119, 0.01285, "s") == "12.3 ms [11.9, 12.8]");
-    CHECK(with_interval(1.5e12, 0.9e12, 2e12, "FLOP/s") == "1.50 TFLOP/s [0.900, 2.00]");
-    CHECK(with_interval(0.978, 0.963, 0.985, "sequences/s") == "0.978 sequences/s [0.963, 0.985]");
-    CHECK(with_interval(1234, 1200, 1300, "tokens/s") == "1234 tokens/s [1200, 1300]");
+    CHECK(with_interval({0.0123, 0.0119, 0.01285}, "s") == "12.3 ms [11.9, 12.8]");
+    CHECK(with_interval({1.5e12, 0.9e12, 2e12}, "FLOP/s") == "1.50 TFLOP/s [0.900, 2.00]");
+    CHECK(with_interval({0.978, 0.963, 0.985}, "sequences/s") == "0.978 sequences/s [0.963, 0.985]");
+    CHECK(with_interval({1234, 1200, 1300}, "tokens/s") == "1234 tokens/s [1200, 1300]");
     CHECK(plain_number(1234.5) == "1234");
     CHECK(percent(0.1234) == "12%");
     CHECK(percent(0.0123) == "1.2%");
