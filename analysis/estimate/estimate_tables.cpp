@@ -69,8 +69,9 @@ void add_roofs(EstimateRows& all, std::span<const MachineEstimate> estimates)
         };
         add(" bytes", "compulsory_bytes", counted, [](L l, FlopRate) { return amount(l.low.value, "B"); });
         add(" bandwidth", "bandwidth_byte_per_s", machines, [](L l, FlopRate) {
+            const std::string accesses = accesses_text(l);
             return number(l.roof.value,
-                          rate_text(l.roof.value, "B/s", l.is_lower_bound) + (l.access.empty() ? "" : ", " + l.access));
+                          rate_text(l.roof.value, "B/s", l.is_lower_bound) + (accesses.empty() ? "" : ", " + accesses));
         });
         add(" ridge point, FLOP/B", "ridge_flop_per_byte", machines,
             [](L l, FlopRate peak) { return plain(ridge_point(peak, l.roof).value); });
@@ -244,7 +245,7 @@ nlohmann::json levels_json(const MachineEstimate& estimate)
     for (const LevelPlacement& level : estimate.levels) {
         levels.push_back({{"level", level.level},
                           {"level_roof_byte_per_s", json_number(level.roof.value)},
-                          {"access", text_or_null(level.access)},
+                          {"access", text_or_null(accesses_text(level))},
                           {"is_lower_bound", level.is_lower_bound},
                           {"compulsory_bytes", level.low.value},
                           {"most_bytes", level.high.value},

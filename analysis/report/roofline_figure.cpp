@@ -150,12 +150,12 @@ void add_other_roofs(Figure& figure, const Study& study, const Roofs& roofs)
 
 std::optional<RoofLine> own_roof(const Placement& step, const Roofs& roofs)
 {
-    if (step.levels.empty()) return std::nullopt;
+    if (step.levels.empty() || step.levels.back().access.empty()) return std::nullopt;
     const LevelPlacement& farthest = step.levels.back();
-    if (!farthest.tells_reads_from_writes()) return std::nullopt;
-    if (farthest.access == roofs.levels.back()->operation) return std::nullopt;
+    const std::string accesses = accesses_text(farthest);
+    if (accesses == roofs.levels.back()->operation) return std::nullopt;
     const std::string label =
-        fmt::format("{} of this step, {}: {}", farthest.level, farthest.access, format_si(farthest.roof.value, "B/s"));
+        fmt::format("{} of this step, {}: {}", farthest.level, accesses, format_si(farthest.roof.value, "B/s"));
     const double rate = farthest.roof.value;
     return RoofLine{.name = farthest.level,
                     .label = label,

@@ -23,10 +23,19 @@ std::string_view headroom_sense(bool roof_may_be_higher, bool bytes_may_be_more)
     return roof_may_be_higher ? "at least " : bytes_may_be_more ? "up to " : "";
 }
 
+std::string accesses_text(const LevelPlacement& level)
+{
+    constexpr double shown = 1.05;
+    const double times = level.low.value > 0 ? 1 + level.again / level.low : 1;
+    if (times < shown) return level.access;
+    return fmt::format("{}{}each byte {:.2g} times", level.access, level.access.empty() ? "" : ", ", times);
+}
+
 std::string roof_name(const Placement& p, const std::string& roof)
 {
     const auto level = std::ranges::find(p.levels, roof, &LevelPlacement::level);
-    return level == p.levels.end() || level->access.empty() ? roof : roof + " " + level->access;
+    const std::string accesses = level == p.levels.end() ? "" : accesses_text(*level);
+    return accesses.empty() ? roof : roof + " " + accesses;
 }
 
 std::string bytes_text(const LevelBytes& bytes)

@@ -47,15 +47,12 @@ struct LevelPlacement {
     Bytes low;
     Bytes high;
     Known known = Known::analytic;
-    Intensity intensity_low;   ///< FLOPs / high
-    Intensity intensity_high;  ///< FLOPs / low
-    ByteRate roof;             ///< the level's bandwidth for these accesses
-    std::string
-        access{};  ///< "update", "mix 2:1, each byte 3 times"; without the mix if reads and writes are not known
+    Intensity intensity_low;      ///< FLOPs / high
+    Intensity intensity_high;     ///< FLOPs / low
+    ByteRate roof;                ///< the level's bandwidth for these accesses
+    std::string access{};         ///< "update", "mix 2:1"; empty if reads and writes are not known
     bool is_lower_bound = false;  ///< the roof
     Bytes again{};                ///< beside `low`, by the blocking of the implementation (Work::refetched)
-
-    bool tells_reads_from_writes() const { return !access.empty() && !access.starts_with("each byte"); }
 };
 
 /// The bytes that a piece of work moves between a level and the caches nearer to the core. Counted bytes have one value.
@@ -196,6 +193,9 @@ std::string_view headroom_sense(bool roof_may_be_higher, bool bytes_may_be_more)
 /// The share of attainable: "78%", or "≤ 78%" if it is an upper bound. Above its roof "> 100%, from L3", with
 /// Placement::served_by.
 std::string share_text(const Placement& placement);
+/// The accesses if they are known, and how often each byte moves if that is more than once: "update", "mix 2:1, each
+/// byte 2.4 times".
+std::string accesses_text(const LevelPlacement& level);
 /// A level or precision, with the accesses of its roof if they are known: "DRAM update", "DRAM mix 2:1", "fp32".
 std::string roof_name(const Placement& placement, const std::string& roof);
 /// The arithmetic of a point: FLOPs, bytes, time, and its roof. `name`: in place of a step's model and batch.

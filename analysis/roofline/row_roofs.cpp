@@ -132,13 +132,7 @@ MixRoof roof_of(const Work& work, const RowRoofs& over, std::size_t level)
     if (work.tells_reads_from_writes()) roof = mix_roof(over.accesses[level], work.read + again, work.written);
     const Ceiling& fastest = *over.roofs.levels[level];
     if (!roof) roof = {ByteRate{fastest.rate.median.value}, {}, fastest.steadiness == Steadiness::at_least};
-    if (again.value > 0 && work.compulsory.value > 0) {
-        const double times = 1 + again / work.compulsory;
-        roof->rate = roof->rate / times;
-        constexpr double shown = 1.05;
-        if (times >= shown)
-            roof->access += fmt::format("{}each byte {:.2g} times", roof->access.empty() ? "" : ", ", times);
-    }
+    if (work.compulsory.value > 0) roof->rate = roof->rate / (1 + again / work.compulsory);
     return *roof;
 }
 
