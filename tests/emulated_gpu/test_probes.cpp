@@ -1,4 +1,5 @@
-// What the probes say of points that they cannot measure, and that each one's check tells wrong results from right ones.
+// What the probes say of points that they cannot measure, and that each one's check tells wrong results from right
+// ones.
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/bulk.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"

@@ -1,5 +1,5 @@
-// Runs a pass of one of our kernels as often as its argument says, for a tool that counts cache misses. Prints the bytes
-// that its blocking moves into caches of the sizes that are given, compulsory ones included.
+// Runs a pass of one of our kernels as often as its argument says, for a tool that counts cache misses. Prints the
+// bytes that its blocking moves into caches of the sizes that are given, compulsory ones included.
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/linear/products.hpp"
 

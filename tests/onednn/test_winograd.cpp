@@ -23,7 +23,8 @@ double tolerance(Precision precision)
 }
 const float poison = std::nanf("");
 
-/// Maps, weights and the gradient of the results, and what the definition makes of them: y without a bias, and the gradients.
+/// Maps, weights and the gradient of the results, and what the definition makes of them: y without a bias, and the
+/// gradients.
 struct Case {
     ConvolutionPass shape;
     Maps source, result;

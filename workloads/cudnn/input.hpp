@@ -23,7 +23,8 @@ class Input {
     Input(data::Source source, const Target& target);
 
     /// Waits for the source's next batch and starts its copy after `is_read`: the device has read the previous batch.
-    /// Does not copy a batch that is already there. The batch before must have arrived. Throws Error for a label outside the classes.
+    /// Does not copy a batch that is already there. The batch before must have arrived. Throws Error for a label
+    /// outside the classes.
     void fetch(const gpu::Event& is_read);
     /// Waits for the copy. Returns how long after `step_end` it ended; 0 if it ended before.
     Seconds arrive(const gpu::Event& step_end);

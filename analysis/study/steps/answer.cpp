@@ -147,8 +147,9 @@ bool runs_in_bf16(const Machine& machine, const std::string& device, bool decode
            multiplies(static_cast<int>(std::lround(10 * std::atof(capability->second.c_str()))), "bf16");
 }
 
-/// bf16, if the device runs the step in it, none of it was measured, and its roof is certainly higher, which for a roof that is a lower
-/// bound is not known; or if it decodes, since what it reads is then smaller. Each layer keeps the share of its roof.
+/// bf16, if the device runs the step in it, none of it was measured, and its roof is certainly higher, which for a roof
+/// that is a lower bound is not known; or if it decodes, since what it reads is then smaller. Each layer keeps the
+/// share of its roof.
 void add_precision(std::vector<Action>& actions, const Study& study, const Measurement& row, bool no_roof_binds)
 {
     const Roofs roofs = roofs_of(ceilings_over(study, row), row.device, threads_of(row));

@@ -72,8 +72,9 @@ std::vector<std::string> tensor_precisions(int capability);
 /// Whether such a GPU multiplies matrices in this precision, by tensor cores or CUDA cores.
 bool multiplies(int capability, std::string_view precision);
 
-/// What a CPU needs for steps in bf16. oneDNN's layers between the convolutions have it with AVX-512. A decoded token has none of
-/// them, and its time is that of reading the weights; a prompt's is that of its products, which widening makes no faster.
+/// What a CPU needs for steps in bf16. oneDNN's layers between the convolutions have it with AVX-512. A decoded token
+/// has none of them, and its time is that of reading the weights; a prompt's is that of its products, which widening
+/// makes no faster.
 constexpr std::string_view isa_for_bf16(bool decodes)
 {
     return decodes ? "avx2" : "avx512";

@@ -204,7 +204,8 @@ std::vector<MeasuredLevel> behind_l1(const std::vector<MeasuredLevel>& through, 
 }
 
 /// Where the edges of these levels lie with more threads: a private cache holds up to as many times more as there are
-/// threads, a shared one as much as before; three tenths more to both sides. Threads may share a core, whatever is reported.
+/// threads, a shared one as much as before; three tenths more to both sides. Threads may share a core, whatever is
+/// reported.
 std::vector<WorkingSets> edges_of(const std::vector<MeasuredLevel>& fewest, int threads)
 {
     constexpr double uncertainty = 1.3;

@@ -58,8 +58,8 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
     const int source = owner_of(from, bytes);
     if (!agrees(kind, target, source)) return cudaErrorInvalidValue;
     Stream& in = machine().stream(stream, current_device());
-    // Of pageable memory the bytes are taken now, and to pageable memory the call waits, as the driver does. A call for little of it, or for
-    // a copy within devices, may return before the copy is done.
+    // Of pageable memory the bytes are taken now, and to pageable memory the call waits, as the driver does. A call for
+    // little of it, or for a copy within devices, may return before the copy is done.
     constexpr std::size_t little = std::size_t{64} << 10;
     const bool may_return = is_device(target) && (is_device(source) || (source == pageable && bytes <= little));
     const bool waits = target == pageable || (!is_async && !may_return);

@@ -98,8 +98,8 @@ struct AttentionGradient {
 
 /// Attention of one position of each image over the positions of a cache, of which it is the last, for each head as in Attention. The
 /// source has queries of `heads` heads, and keys and values of `kv_heads`, which go to the cache, [images][kv_heads][keys, values]
-/// [positions][channels of a head]; each of these serves heads / kv_heads heads of queries. With `angles`, as in Turn, it
-/// first turns the queries and keys of the source.
+/// [positions][channels of a head]; each of these serves heads / kv_heads heads of queries. With `angles`, as in Turn,
+/// it first turns the queries and keys of the source.
 struct AttendCached {
     Tensor source{}, cache{}, result{};
     int heads = 1, kv_heads = 1;

@@ -1,5 +1,5 @@
-// The embedding of tokens, in the layout that the map has. Weights that a linear layer reads too have its layout. Threads share the
-// channels of a gradient, so that sums have one order.
+// The embedding of tokens, in the layout that the map has. Weights that a linear layer reads too have its layout.
+// Threads share the channels of a gradient, so that sums have one order.
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/positions.hpp"
 
