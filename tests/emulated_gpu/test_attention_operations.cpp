@@ -24,7 +24,7 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
           {3, 1, 2, 4, true, 0, all_blocks},
           {1, 9, 4, 3, false, 0, all_blocks},
           {1, 5, 1, 250, true, 0, all_blocks},
-          {6, 9, 3, 8, false, 3, all_blocks},
+          {6, 9, 3, 7, false, 3, all_blocks},
           {70, 4, 1, 5, false, 2, 1U}}) {
         const FewBlocks few({blocks, all_blocks, 1});
         const auto t = static_cast<std::size_t>(positions);

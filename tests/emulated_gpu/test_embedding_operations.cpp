@@ -121,3 +121,30 @@ TEMPLATE_TEST_CASE_SIG("taken positions are those of the source, or zeros", "[ke
         });
     }
 }
+
+TEMPLATE_TEST_CASE_SIG("positions, or parts of one, are taken in a given order", "[kernels][operations]",
+                       ((Precision precision), precision), Precision::fp32, Precision::bf16, Precision::fp16)
+{
+    constexpr int images = 3;
+    for (const int channels : {8, 3})
+        for (const int parts : {1, 2}) {  // of a position of the source, each a position of the result
+            const std::vector<int> order{3, 0, 5, 1, 4, 2};
+            const Tensor part{
+                .batch = images, .channels = channels, .width = static_cast<int>(order.size()), .precision = precision};
+            Tensor map = part;
+            map.channels *= parts;
+            map.width /= parts;
+            OneOperation one;
+            const TakePositions take{
+                .source = one.filled(map, 1),
+                .result = one.empty(part),
+                .order = one.filled({.batch = 1, .channels = part.width, .precision = Precision::int32},
+                                    [&](std::size_t k) { return order[k]; })};
+            one.run(take, {take.result});
+            one.check(take.result, [&](std::size_t k) {
+                const std::size_t place = k / static_cast<std::size_t>(channels), image = place / order.size();
+                const auto from = image * order.size() + static_cast<std::size_t>(order[place % order.size()]);
+                return quarters(from * static_cast<std::size_t>(channels) + k % static_cast<std::size_t>(channels), 1);
+            });
+        }
+}
