@@ -53,7 +53,8 @@ __device__ float sum_of_lanes(float value)
     return value;
 }
 
-/// Writes numbers over the row that they are found from: those of 32 keys at a time, when all of them are read.
+/// Writes numbers over the row that they are found from: those of 32 keys at a time, when all of them are read. They
+/// are no longer than the scores, so they end before the next 32 begin.
 template <class Element>
 __device__ void put(float* row, std::uint32_t key, std::uint32_t positions, float value)
 {
@@ -79,7 +80,6 @@ __global__ void __launch_bounds__(threads_per_block) weigh(Scores<Element> of)
             const float weight = key < end ? expf(row[key] * of.scale - sum) : 0;
             __syncwarp();
             put<Element>(row, key, of.positions, weight);
-            __syncwarp();
         }
     });
 }
@@ -103,7 +103,6 @@ __global__ void __launch_bounds__(threads_per_block) slope(Scores<Element> of)
             __syncwarp();
             put<Element>(row, key, of.positions, weight);
             put<Element>(slopes, key, of.positions, slope);
-            __syncwarp();
         }
     });
 }
