@@ -1,7 +1,7 @@
 // A stack of its own on which a function runs until it waits. Switching needs no system call.
 #pragma once
 
-#include <csetjmp>
+#include <boost/context/continuation.hpp>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -15,25 +15,20 @@ class Fiber {
     Fiber& operator=(const Fiber&) = delete;
 
     /// The function that the next resume() begins. It may not throw. Allowed when the former one has ended.
-    void start(std::function<void()> function);
-    /// Runs the function until it calls wait() or ends. Returns whether it has ended.
-    bool resume();
+    void start(std::function<void()> function) { function_ = std::move(function); }
+    /// Runs the function until it calls wait() or ends.
+    void resume();
     /// To be called by the function: goes back to resume().
-    void wait();
-    /// Forgets a function that waits, without running the destructors on its stack.
-    void abandon();
+    void wait() { caller_ = caller_.resume(); }
+    /// Ends a function that waits, as by an exception.
+    void abandon() { waiting_ = {}; }
 
   private:
-    static void enter(unsigned low, unsigned high);
-    [[noreturn]] void run();
-
+    std::size_t stack_bytes_ = std::size_t{64} << 10;
     std::unique_ptr<std::byte[]> stack_;
-    std::size_t shift_ = 0;
     std::function<void()> function_;
-    std::jmp_buf here_;
-    std::jmp_buf caller_;
-    bool is_prepared_ = false;
-    bool has_ended_ = true;
+    boost::context::continuation waiting_;  ///< the function, while it waits
+    boost::context::continuation caller_;   ///< of resume(), while the function runs
 };
 
 }  // namespace roof::emulated
