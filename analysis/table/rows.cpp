@@ -126,7 +126,9 @@ std::string batch_text(const Measurement& row)
 
 Spread image_rate(const Measurement& row)
 {
-    return row.images() / Spread(row.seconds);
+    const Spread step(row.seconds);
+    const double wait = row.data.median.value;
+    return row.images() / Spread{step.median + wait, step.low + wait, step.high + wait};
 }
 
 long long tokens_of(const Measurement& row)

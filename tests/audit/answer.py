@@ -77,15 +77,23 @@ def differs_in(one, other):
 
 def ratio_is_above_one(slow, fast):
     """Section 8: the interval of the ratio of two rates, of five samples each at least."""
-    a, b = slow.images_of_median_step, fast.images_of_median_step
+    a, b = slow.images_per_second, fast.images_per_second
     down = math.hypot(math.log(b[0] / b[1]), math.log(a[2] / a[0]))
     return b[0] / a[0] * math.exp(-down) > 1 and min(slow.step.samples, fast.step.samples) >= 5
 
 
 def upper_ratio(fast, slow):
     """Section 8: the upper end of the rate of the slow one over that of the fast one."""
-    a, b = fast.images_of_median_step, slow.images_of_median_step
+    a, b = fast.images_per_second, slow.images_per_second
     return b[0] / a[0] * math.exp(math.hypot(math.log(b[2] / b[0]), math.log(a[0] / a[1])))
+
+
+def may_be_busy(slow, fast):
+    """Whether what other programs cost the slow one may be the difference."""
+    cost, known = busy_cost(slow.row)
+    if known is None and is_busy(slow.row.cells):
+        cost = 1  # it is not known
+    return bool(cost) and upper_ratio(fast, slow) >= 1 - cost
 
 
 def disturbed(row):
@@ -118,11 +126,11 @@ def actions(step):
     best = {}
     for other in step.study.steps:
         axis = differs_in(row, other.row)
-        if axis and not took_turns(other.row) and ratio_is_above_one(step, other) and other.images_of_median_step[0] > best.get(axis, (0, 0))[0]:
-            best[axis] = (other.images_of_median_step[0], other)
+        if axis and not took_turns(other.row) and ratio_is_above_one(step, other) and not may_be_busy(step, other) and other.images_per_second[0] > best.get(axis, (0, 0))[0]:
+            best[axis] = (other.images_per_second[0], other)
     for axis, (fastest, other) in best.items():
         for_images = f", for as many {told.items([row])}" if other.row.images != row.images else ""
-        found.append(Action(f"{axis} {other.row[axis]} instead of {row[axis]}{for_images}", step.step.time - row.images / fastest, "", "measured"))
+        found.append(Action(f"{axis} {other.row[axis]} instead of {row[axis]}{for_images}", row.images / step.images_per_second[0] - row.images / fastest, "", "measured"))
     bf16, own = (step.roofs.compute.get(name) if step.roofs else None for name in ("bf16", row["precision"]))
     measured = any(other.row["device"] == row["device"] and other.row["precision"] == "bf16" for other in step.study.steps)
     smaller = BYTES[row["precision"]] / BYTES["bf16"] if bf16 and own and row["phase"] == "decode" else 1

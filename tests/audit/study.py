@@ -165,20 +165,15 @@ class Step:
 
     @property
     def images_per_second(self):
-        """All images over all time, waits included, over the samples that count."""
-        used = self.row.used()
-        seconds = sum(float(sample["launch_s"]) + float(sample["data_s"] or 0) for sample in used)
-        return self.row.images * len(used) / seconds if seconds else None
+        """(median, low, high): of the median step and its median wait for data."""
+        wait = float(self.row["data_median_s"] or 0)
+        return rate(self.row.images, [end + wait for end in self.row.step])
 
     @property
     def tokens_per_second(self):
         """None for images, and where no rate is known."""
         tokens = 1 if self.row["phase"] == "decode" else int(self.row["tokens"] or 0)
-        return self.images_per_second * tokens if self.images_per_second and tokens else None
-
-    @property
-    def images_of_median_step(self):
-        return rate(self.row.images, self.row.step)
+        return self.images_per_second[0] * tokens or None
 
     def time_by_verdict(self):
         if not self.layers:  # unknown

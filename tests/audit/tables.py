@@ -31,7 +31,7 @@ def made_record(step):
     by_verdict = step.time_by_verdict()
     return row_record(step.study, row) | beside_one(step.study, step) | {
         **may_bind(step, point),
-        "time": point.times, "samples": point.samples, "images_per_s": step.images_per_second, "tokens_per_s": step.tokens_per_second, "images_of_median": step.images_of_median_step,
+        "time": point.times, "samples": point.samples, "images_per_s": step.images_per_second, "tokens_per_s": step.tokens_per_second,
         "share": point.share, "at_most": step.at_most(point) if point.share else None, "of_peak": step.share_of_peak, "of_peak_at_most": step.compute_roof.at_least if step.share_of_peak is not None else None, "rate": point.rate,
         "roof": roof.median if roof else None, "bound": "" if answer.no_roof_binds(step) else point.bound, "drawn": Drawn(point.drawn), "attainable": point.attainable or None,
         "headroom": point.headroom if point.share else None, "wait": float(row["data_median_s"] or 0), **of_ranks(step),
@@ -172,7 +172,7 @@ def beside_one(study, step):
     of_machine = [other for other in study.beside if all(other.folder.machine.get(name) == machine.get(name) for name in ("name", "node"))]
     all_steps = study.steps + [other for its in of_machine for other in its.steps]
     alone = next((other for other in all_steps if is_alone(other.row, row)), None) if row.ranks > 1 and not answer.took_turns(row) else None
-    speedup = step.images_per_second / alone.images_per_second if alone else None
+    speedup = step.images_per_second[0] / alone.images_per_second[0] if alone else None
     return {"speedup": speedup, "efficiency": speedup / row.ranks if alone else None, "exposed": number(row["exposed_median_s"]) if row.ranks > 1 else None}
 
 
@@ -221,11 +221,11 @@ def winners(studies):
     for rows in groups.values():
         if len(rows) < 2:
             continue
-        best = max((step for _, _, step in rows if step and not answer.took_turns(step.row)), key=lambda step: step.images_of_median_step[0], default=None)
-        fastest = best.images_of_median_step[0] if best else None
+        best = max((step for _, _, step in rows if step and not answer.took_turns(step.row)), key=lambda step: step.images_per_second[0], default=None)
+        fastest = best.images_per_second[0] if best else None
         for study, row, step in rows:
-            rates = step.images_of_median_step if step else None
-            yield row_record(study, row) | {"machine": owner(study, row), "images_of_median": rates, "samples": step.step.samples if step else None,
+            rates = step.images_per_second if step else None
+            yield row_record(study, row) | {"machine": owner(study, row), "images_per_s": rates, "samples": step.step.samples if step else None,
                                             "of_fastest": rates[0] / fastest if step else None, "winner": winner(row, step, best), "no_fastest": best is None}
 
 
@@ -241,10 +241,7 @@ def winner(row, step, best):
         return f"too few samples to tell ({best.step.samples} and {step.step.samples})"
     if not answer.ratio_is_above_one(step, best):
         return "not told apart"
-    cost, known = answer.busy_cost(row)
-    if known is None and answer.is_busy(row.cells):
-        cost = 1  # it is not known
-    return "not told apart: a busy machine" if cost and answer.upper_ratio(best, step) >= 1 - cost else "slower"
+    return "not told apart: a busy machine" if answer.may_be_busy(step, best) else "slower"
 
 
 def predictions(studies):

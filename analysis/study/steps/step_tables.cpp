@@ -190,7 +190,6 @@ DataTable verdict_table(const Study& study)
         {"", "share_unexplained", [](S s) { return s.share_of_time(s.times.unexplained); }},
         {"", "share_outside_layers",
          [](S s) { return only_if(s.times.step >= s.times.layers, s.share_of_time(s.times.outside())); }},
-        {"", "images_per_s_median_step", [](S s) { return if_measured(s, s.row.images_per_second_of_median_step()); }},
         {"", "data_median_s", [](S s) { return only_if(s.row.status == Status::ok, number(s.row.data.median.value)); }},
         {"", "forward_median_s", [](S s) { return if_measured(s, s.row.forward.median.value); }},
         {"", "backward_median_s", [](S s) { return if_measured(s, s.row.backward.median.value); }},

@@ -22,19 +22,8 @@ double Measurement::images() const
 
 double Measurement::images_per_second() const
 {
-    double total_images = 0;
-    Seconds total;
-    for (const Sample& sample : samples) {
-        if (!sample.used) continue;
-        total_images += images();
-        total += sample.seconds + sample.data;
-    }
-    return total.value > 0 ? total_images / total.value : 0;
-}
-
-double Measurement::images_per_second_of_median_step() const
-{
-    return seconds.median.value <= 0 ? 0 : images() / seconds.median.value;
+    const Seconds step = seconds.median + data.median;
+    return step.value > 0 ? images() / step.value : 0;
 }
 
 std::vector<double> Measurement::losses() const

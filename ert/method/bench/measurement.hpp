@@ -80,10 +80,8 @@ struct Measurement {
     int ranks() const;
     /// Images of one launch over all ranks; 0 if the point has no batch.
     double images() const;
-    /// Total images over total time, data wait included; 0 if the point has no batch.
+    /// Of the median step and its median wait for data; 0 if the point has no batch.
     double images_per_second() const;
-    /// Images over the median step, data wait excluded.
-    double images_per_second_of_median_step() const;
     std::vector<double> losses() const;
     FlopRate flop_rate() const { return work.flops / seconds.median; }
 };

@@ -138,8 +138,8 @@ TEST_CASE("a rate of the page and of the trajectories is that of all ranks")
 TEST_CASE("speedup, efficiency and exposed communication stand in the verdict where there are ranks")
 {
     Measurement alone = made::row("net", 4, 1), two = made::row("net", 4, 2);
-    alone.samples = {Sample{.seconds = {0.1}, .used = true}};
-    two.samples = {Sample{.seconds = {0.125}, .used = true}};
+    alone.seconds.median = {0.1};
+    two.seconds.median = {0.125};
     two.point.set("ranks", "2");
     two.exposed.median = {3e-3};
     const DataTable table = verdict_table(made::study({alone, two}));
