@@ -17,7 +17,7 @@ namespace {
 
 Ceilings ceilings_of(const std::string& folder)
 {
-    const Results results = read_results(std::string(ROOF_TEST_DATA) + "/data/" + folder);
+    const Results results = read_results(ROOF_RECORDED "/" + folder);
     return fit_ceilings(results.rows, results.machine);
 }
 

@@ -40,7 +40,7 @@ double pins_at(const std::filesystem::path& folder)
 std::vector<std::filesystem::path> folders_with(const std::string& file)
 {
     std::vector<std::filesystem::path> all;
-    for (const char* const tree : {ROOF_EXAMPLES, ROOF_EXAMPLES "/../../tests/method/data"})
+    for (const char* const tree : {ROOF_EXAMPLES, ROOF_RECORDED})
         for (const auto& found : std::filesystem::recursive_directory_iterator(tree))
             if (found.path().filename() == file) all.push_back(found.path().parent_path());
     std::ranges::sort(all);

@@ -32,7 +32,7 @@ constexpr double program_flops = 1e9;
 /// The program whose loop does `intensity` FLOPs to the byte over memory, with all threads: a step of one GFLOP.
 Study recorded(const std::string& folder, const std::string& intensity)
 {
-    Results results = read_results(std::string(ROOF_TEST_DATA) + "/" + folder);
+    Results results = read_results(folder);
     const Measurement* loop = nullptr;
     for (const Measurement& row : results.rows) {
         if (row.bench != "ert" || row.status != Status::ok || row.point.text("intensity") != intensity ||
@@ -144,9 +144,8 @@ TEST_CASE("without a calibration nothing is judged by roofs; an old one is noted
 TEST_CASE("a loop bound by FLOPs on three kinds of machine differs by twice, and by the roofs by a seventh at most")
 {
     // The fastest round of each: 113, 156 and 232 GFLOP/s (measurements.csv, bench ert, intensity 16).
-    const std::vector<std::string> folders{
-        "../method/data/epyc-zen4-6", "../method/data/xeon-emerald-rapids-1",
-        "../../results/examples/amd-epyc-family26-2cpu/2026-11-22T063430Z-e998eee9d186"};
+    const std::vector<std::string> folders{ROOF_RECORDED "/epyc-zen4-6", ROOF_RECORDED "/xeon-emerald-rapids-1",
+                                           ROOF_EXAMPLES "/amd-epyc-family26-2cpu/2026-11-22T063430Z-e998eee9d186"};
     std::vector<Study> studies;
     for (const std::string& folder : folders) studies.push_back(recorded(folder, "16"));
     CHECK(ratio_of(studies[2], studies[0], Judged::by_time) == Approx(232.0 / 113).epsilon(0.01));
