@@ -4,6 +4,7 @@ import json
 import re
 import statistics
 import tempfile
+from operator import itemgetter
 from pathlib import Path
 
 import pages
@@ -35,16 +36,15 @@ def rows(of, name="measurements.csv"):
     return [row for row in pages.rows(of / name) if name != "measurements.csv" or row["status"] == "ok"]
 
 
-def reported(of, roof, table, *more):
-    """A table of `roof report --data`, under the calibration unless `of` is one."""
-    given = [] if of in (CALIBRATION, QUICK) else ["--calibration", CALIBRATION]
+def reported(of, roof, table):
+    """A table of `roof report --data`, of steps under the calibration."""
+    given = ["--calibration", CALIBRATION] if of in TRAINED else []
     with tempfile.TemporaryDirectory() as numbers:
-        run([roof, "report", of, *given, "--out", f"{numbers}/report.html", "--data", numbers, "--brief", *more], accepted=(0, 1))
+        run([roof, "report", of, *given, "--out", f"{numbers}/report.html", "--data", numbers, "--brief"], accepted=(0, 1))
         return pages.rows(f"{numbers}/{table}.csv")
 
 
 def of_steps():
-    """How the steps of tools/gpu_acceptance ended."""
     lines = [[step["step"], step["status"], f"{step['seconds']:g} s", step["build"].split("(")[1][:8], step["reason"]]
              for path in (RUNS / "steps-dcfd76af.json", RUNS / "steps-c6fc8c57.json") for step in json.loads(path.read_text(encoding="utf-8"))]
     return pages.as_markdown(["step", "end", "took", "revision", "remark"], lines)
@@ -108,11 +108,8 @@ def of_attention():
 
 
 def losses(of):
-    found = {}
-    for sample in rows(of, "samples.csv"):
-        if sample["loss"]:
-            found.setdefault(sample["id"], []).append(float(sample["loss"]))
-    return found
+    found = pages.grouped((sample for sample in rows(of, "samples.csv") if sample["loss"]), lambda sample: sample["id"])
+    return {row: [float(sample["loss"]) for sample in samples] for row, samples in found.items()}
 
 
 def of_ranks():
@@ -127,9 +124,7 @@ def of_ranks():
 
 
 def of_quick(roof):
-    """The quick calibration's ceilings beside the full one's."""
-    def key(one):
-        return tuple(one[name] for name in ("kind", "level", "operation", "isa", "precision", "condition"))
+    key = itemgetter("kind", "level", "operation", "isa", "precision", "condition")
     full = {key(one): float(one["rate_median_per_s"]) for one in reported(CALIBRATION, roof, "ceilings")}
     apart = {key(one): float(one["rate_median_per_s"]) / full[key(one)] - 1 for one in reported(QUICK, roof, "ceilings") if key(one) in full}
     within = [change for change in apart.values() if abs(change) <= 0.02]
@@ -146,17 +141,14 @@ def of_l2():
     """Loads past the L1 by how many multiprocessors read the same lines, and by the size of the set."""
     found = [row for row in rows(MORE) if row["bench"] == "bandwidth" and row["isa"] == "cg"]
     sizes, paths = (list(dict.fromkeys(row[axis] for row in found)) for axis in ("working_set_bytes", "path"))
-    def cell(path, size):
-        return f"{median_rate([row for row in found if row['path'] == path and row['working_set_bytes'] == size]) / 1e12:.2f}"
-    return pages.as_markdown(["TB/s", *(f"{float(size) / MEGABYTE:.3g} MB" for size in sizes)], [[path, *(cell(path, size) for size in sizes)] for path in paths])
+    rates = {key: f"{median_rate(some) / 1e12:.2f}" for key, some in pages.grouped(found, itemgetter("path", "working_set_bytes")).items()}
+    return pages.as_markdown(["TB/s", *(f"{float(size) / MEGABYTE:.3g} MB" for size in sizes)], [[path, *(rates[path, size] for size in sizes)] for path in paths])
 
 
 def of_more():
     """The other rows of configs/run/gpu_more.yaml: medians over the rounds."""
-    groups = {}
-    for row in rows(MORE):
-        if row["bench"] != "ert" and not (row["bench"] == "bandwidth" and row["isa"] == "cg"):
-            groups.setdefault(tuple(row[axis] for axis in ("bench", "operation", "isa", "precision", "path", "working_set_bytes")), []).append(row)
+    others = (row for row in rows(MORE) if row["bench"] != "ert" and not (row["bench"] == "bandwidth" and row["isa"] == "cg"))
+    groups = pages.grouped(others, itemgetter("bench", "operation", "isa", "precision", "path", "working_set_bytes"))
     lines = []
     for (bench, operation, isa, precision, path, size), found in groups.items():
         if bench.endswith("latency"):

@@ -36,7 +36,6 @@ Done = namedtuple("Done", "text seconds memory_bytes")
 
 
 def last_line(*texts):
-    """The last line of the first text that has any."""
     return next((text.strip() for text in texts if text.strip()), "no message").splitlines()[-1]
 
 
@@ -98,8 +97,6 @@ def run(command, log=None, seconds=math.inf, accepted=(0,), **environment):
 
 
 class Countdown:
-    """The remaining seconds."""
-
     def __init__(self, seconds, clock=time.monotonic):
         self.clock = clock
         self.end = clock() + seconds

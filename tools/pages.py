@@ -12,8 +12,15 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
+def grouped(items, key):
+    """{key: items}, both in their order."""
+    found = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
+
+
 def as_text(head, rows):
-    """The rows in columns below the head."""
     rows = [head, *rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)

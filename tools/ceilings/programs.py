@@ -14,12 +14,12 @@ def openmp(threads):
 
 
 def measure_with_threads(command, calibration, say, parse, arguments=lambda threads: ()):
-    """`parse`: text -> {(level, operation, precision): rate}; `arguments`: of the command, for a number of threads."""
+    """`parse`: text -> {(operation, precision): rate}, of DRAM without a precision; `arguments`: of the command, for a number of threads."""
     rates = {}
     for threads in sorted({1, calibration["machine"]["threads"]}):
         say(f"{command[0]}, {threads} threads")
-        for (level, operation, precision), rate in parse(run([*command, *arguments(threads)], **openmp(threads)).text).items():
-            rates[Quantity(level, operation, precision, threads)] = rate
+        for (operation, precision), rate in parse(run([*command, *arguments(threads)], **openmp(threads)).text).items():
+            rates[Quantity("core" if precision else "DRAM", operation, precision, threads)] = rate
     return rates
 
 
@@ -47,7 +47,6 @@ def bare_points(calibration):
 
 
 def measure_bare(command, calibration, say):
-    """tools/ceilings/bare_loops.cpp."""
     points = bare_points(calibration)
     say(command[0])
     return {points[argument]: rate for argument, rate in parse_bare(run([*command, *points]).text).items()}
@@ -103,22 +102,15 @@ def measure_likwid(command, calibration, say):
 # -------------------------------------------------------------------------------------------------------------- others
 
 def measure_stream(command, calibration, say):
-    def parse(text):
-        return {("DRAM", operation, ""): rate for operation, rate in parse_stream(text).items()}
-    return measure_with_threads(command, calibration, say, parse)
+    return measure_with_threads(command, calibration, say, lambda text: {(operation, ""): rate for operation, rate in parse_stream(text).items()})
 
 
 def measure_mixbench(command, calibration, say):
-    def parse(text):
-        return {("core" if precision else "DRAM", operation, precision): rate
-                for (operation, precision), rate in parse_mixbench(text).items()}
-    return measure_with_threads(command, calibration, say, parse)
+    return measure_with_threads(command, calibration, say, parse_mixbench)
 
 
 def measure_cpufp(command, calibration, say):
-    def parse(text):
-        return {("core", *key): rate for key, rate in parse_cpufp(text).items()}
-    return measure_with_threads(command, calibration, say, parse,
+    return measure_with_threads(command, calibration, say, parse_cpufp,
                                 lambda threads: ("--thread_pool=[0]" if threads == 1 else f"--thread_pool=[0-{threads - 1}]",))
 
 

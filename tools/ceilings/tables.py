@@ -36,9 +36,8 @@ def samples_of(number, who, rates):
 
 def compare(samples):
     """One Comparison for each quantity that `roof` and a peer measured in the same round."""
-    rates = {}
-    for sample in samples:
-        rates.setdefault((sample.quantity, sample.who), {})[sample.round] = sample.value
+    rates = {key: {sample.round: sample.value for sample in some}
+             for key, some in pages.grouped(samples, lambda sample: (sample.quantity, sample.who)).items()}
     found = []
     for quantity, peer in sorted(key for key in rates if key[0] != WALL_TIME and key[1] != "roof"):
         theirs = rates[quantity, peer]
@@ -70,27 +69,20 @@ def peers_table(comparisons):
 
 
 def search_table(comparisons):
-    """Our ceilings beside what our own program finds in half a minute for each."""
-    by_level = {}
-    for c in comparisons:
-        by_level.setdefault(c.quantity.level, []).append(c.ratio.median)
-    words = "; ".join(f"{level} {statistics.median(ratios):.3f}, least {min(ratios):.3f}" for level, ratios in by_level.items())
+    by_level = pages.grouped(comparisons, lambda c: c.quantity.level)
+    ratios = {level: [c.ratio.median for c in some] for level, some in by_level.items()}
+    words = "; ".join(f"{level} {statistics.median(some):.3f}, least {min(some):.3f}" for level, some in ratios.items())
     return comparison_table("search", "after half a minute", comparisons, f"Ratios, the median over operations: {words}.")
 
 
 # ------------------------------------------------------------------------------------------------------------- time
 
 def time_table(samples):
-    """Wall time of a round and number of measured quantities of each program."""
-    seconds, answers = {}, {}
-    for sample in samples:
-        if sample.quantity == WALL_TIME:
-            seconds.setdefault(sample.who, []).append(sample.value)
-        else:
-            answers.setdefault(sample.who, set()).add(sample.quantity)
+    programs = pages.grouped(samples, lambda sample: sample.who)
+    seconds = {name: [sample.value for sample in some if sample.quantity == WALL_TIME] for name, some in programs.items()}
     ours = statistics.median(seconds["roof"])
     rows = [(name, f"{statistics.median(times):.1f} s", f"{statistics.median(times) / ours:.1f}x",
-             str(len(answers.get(name, ()))), str(len(times))) for name, times in seconds.items()]
+             str(len({sample.quantity for sample in programs[name]} - {WALL_TIME})), str(len(times))) for name, times in seconds.items() if times]
     return Table("time", ("program", "wall time", "of ours", "quantities", "rounds"), rows,
                  "Wall time of a round, the median; quantities: level, operation, precision and threads, each counted once.")
 
@@ -111,10 +103,15 @@ def meet(before, after):
     return before["low"] <= high_end(after) and after["low"] <= high_end(before)
 
 
+def by_key(calibrations):
+    """{key: [the same ceiling in each calibration]}"""
+    return pages.grouped((ceiling for calibration in calibrations for ceiling in calibration["ceilings"]), key_of)
+
+
 def pairs_in_a_row(calibrations):
     """(key, a ceiling, the same in the next calibration)."""
-    by_key = [{key_of(ceiling): ceiling for ceiling in calibration["ceilings"]} for calibration in calibrations]
-    return [(key, before[key], after[key]) for before, after in zip(by_key, by_key[1:]) for key in before if key in after]
+    each = [{key_of(ceiling): ceiling for ceiling in calibration["ceilings"]} for calibration in calibrations]
+    return [(key, before[key], after[key]) for before, after in zip(each, each[1:]) for key in before if key in after]
 
 
 def agreement(calibrations):
@@ -149,10 +146,7 @@ def spread(rates):
 
 def repeatability_rows(calibrations):
     pairs = pairs_in_a_row(calibrations)
-    seen = {}
-    for ceiling in (c for calibration in calibrations for c in calibration["ceilings"]):
-        seen.setdefault(key_of(ceiling), []).append(ceiling)
-    rows = []
+    seen, rows = by_key(calibrations), []
     for group in [*dict.fromkeys(map(group_of, seen)), "all"]:
         def is_in(key, group=group):
             return group in ("all", group_of(key))
@@ -169,10 +163,8 @@ def repeatability_rows(calibrations):
 def levels_sentence(calibrations):
     found = Counter()
     for calibration in calibrations:
-        sweeps = {}
-        for level in calibration.get("levels_by_threads", ()):
-            sweeps.setdefault((level["device"], level["threads"]), []).append(level["name"])
-        found.update(" ".join(levels) for levels in sweeps.values())
+        sweeps = pages.grouped(calibration.get("levels_by_threads", ()), lambda level: (level["device"], level["threads"]))
+        found.update(" ".join(level["name"] for level in levels) for levels in sweeps.values())
     return "; ".join(f"{levels}: in {count} of {found.total()} sweeps" for levels, count in found.most_common())
 
 
@@ -189,25 +181,16 @@ def repeatability_table(calibrations):
 # --------------------------------------------------------------------------------------- beside the vendor's guide
 
 def spec_of(calibrations):
-    """{key: [the same ceiling in each calibration]} of ceilings with a spec rate, without conditions."""
-    found = {}
-    for calibration in calibrations:
-        for ceiling in calibration["ceilings"]:
-            if ceiling.get("share_of_spec") and not ceiling.get("condition"):
-                found.setdefault(key_of(ceiling), []).append(ceiling)
-    return found
+    """by_key() of ceilings with a spec rate, without conditions."""
+    return by_key([{"ceilings": [c for c in calibration["ceilings"] if c.get("share_of_spec") and not c.get("condition")]}
+                   for calibration in calibrations])
 
 
 def fastest_of_each(found):
     """The fastest of ceilings that differ only in the instruction set."""
-    best = {}
-    for key, ceilings in found.items():
-        kind, level, operation, precision, _, threads, _ = key
-        rate = statistics.median(c["median"] for c in ceilings)
-        place = kind, level, operation, precision, threads
-        if place not in best or rate > best[place][0]:
-            best[place] = rate, key
-    return {best[place][1]: found[best[place][1]] for place in sorted(best, key=order_of)}
+    alike = pages.grouped(found, lambda key: (*key[:4], key[5]))
+    fastest = (max(alike[place], key=lambda key: statistics.median(c["median"] for c in found[key])) for place in sorted(alike, key=order_of))
+    return {key: found[key] for key in fastest}
 
 
 def order_of(place):

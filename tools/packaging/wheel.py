@@ -83,7 +83,6 @@ def licence_of(file, root):
 
 
 def stage(program, root, folder):
-    """Lays the files of the wheel into a folder."""
     package = folder / "roof"
     shutil.copytree(PYTHON / "roof", package, ignore=shutil.ignore_patterns("__pycache__"))
     within = folder / PROGRAM
@@ -207,7 +206,6 @@ def faults_of_gpu_parts(files):
 
 
 def check(wheel, c_library=C_LIBRARY, largest=LARGEST):
-    """Every fault, as a sentence."""
     faults = [] if wheel.stat().st_size <= largest else [f"it has {wheel.stat().st_size} bytes, more than {largest}"]
     with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
         faults += faults_of_record(archive)

@@ -30,7 +30,6 @@ def openmp(threads):
 # ------------------------------------------------------------------------------------------------------------- PyTorch
 
 def torch_step(options, python, model, batch):
-    """The command of tools/peers/torch_step.py."""
     return [*shlex.split(python), str(PEERS / "torch_step.py"), "--model", model, "--batch", str(batch), "--threads", str(options.threads)]
 
 

@@ -120,7 +120,6 @@ def within_transformers() -> Iterator[None]:
 
 
 def implementation_of(model_class: Any) -> str:
-    """The attention that a class of transformers can run with."""
     if model_class._can_set_attn_implementation():
         return NAME
     return "sdpa" if model_class._supports_sdpa else "eager"

@@ -10,7 +10,6 @@ class CpuClock:
     stamp = staticmethod(time.perf_counter_ns)
 
     def seconds(self, stamps: Sequence[int]) -> list[float]:
-        """The times of the stamps, in seconds since the first."""
         return [1e-9 * (stamp - stamps[0]) for stamp in stamps]
 
 

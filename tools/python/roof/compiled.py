@@ -22,8 +22,6 @@ SETTINGS = {"trace.provenance_tracking_level": 1, "fx_graph_cache": False, "benc
 
 @dataclass
 class Kernel:
-    """A kernel of a compiled program."""
-
     name: str
     layer: str = ""  #: the module of most of its FLOPs; empty: the one that was compiled
     others: List[str] = field(default_factory=list)  #: modules that it also computes for
@@ -93,7 +91,6 @@ class Watch:
         return self._seen > before
 
     def remark(self, found: Dict[Any, List[Kernel]]) -> str:
-        """What the layers of the compiled model are."""
         ran = [kernel for of_layer in found.values() for kernel in of_layer]
         if ran:
             shared = sum(1 for kernel in ran if kernel.others)

@@ -98,7 +98,6 @@ def sentence(error: BaseException) -> str:
 
 
 def made_of(given: Dict[str, Any]) -> Tuple[Any, Any]:
-    """The model and its configuration."""
     import transformers
     from transformers.initialization import no_init_weights
     from transformers.models.auto import modeling_auto

@@ -16,6 +16,7 @@ import zlib
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 RECORDED = 'name: "pytorch"\n'  #: the first line of plan.yaml
@@ -45,19 +46,12 @@ def checksum(lines: Iterable[Union[str, bytes]]) -> str:
     return base64.urlsafe_b64encode(total.to_bytes(6, "big")).decode()
 
 
-def joined(lines: Sequence[str]) -> str:
+def joined(lines: Iterable[str]) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-class _Line:
-    """Where csv writes: what it writes is the answer."""
-
-    @staticmethod
-    def write(text: str) -> str:
-        return text
-
-
-_WRITER = csv.writer(_Line, lineterminator="")
+#: What it writes is its answer.
+_WRITER = csv.writer(SimpleNamespace(write=str), lineterminator="")
 
 
 def csv_line(cells: Iterable[Any]) -> str:
@@ -66,12 +60,12 @@ def csv_line(cells: Iterable[Any]) -> str:
     return text.replace("\r", " ").replace("\n", " ")
 
 
-def in_blocks(header: str, lines: Iterable[str], run: str) -> Iterator[str]:
-    """The lines of a file with a checksum at the end of each 256 of them (ert/base/checksum.hpp)."""
+def in_blocks(header: str, lines: Iterable[str], run: str, each: int = 256) -> Iterator[str]:
+    """The lines of a file with a checksum at the end of each block of them (ert/base/checksum.hpp)."""
     whole, before = f"{header},block_checksum:{run}", header
     yield whole
     lines = iter(lines)
-    while block := list(islice(lines, 256)):
+    while block := list(islice(lines, each)):
         before = checksum([before, *block, whole])
         yield from (f"{line}," for line in block[:-1])
         yield f"{block[-1]},{before}"
@@ -86,12 +80,7 @@ def seal(place: Path, run: str) -> str:
         if file.suffix == ".csv":
             end = "" if file.name in ("samples.csv", "layers.csv") else content[-9:-1].decode()
         lines.append(csv_line([file.name, len(content), end, ""]))
-    before = "file,bytes,end,edited"
-    proven = [f"{before},block_checksum:{run}"]
-    for line in lines:
-        before = checksum([before, line, proven[0]])
-        proven.append(f"{line},{before}")
-    return joined(proven)
+    return joined(in_blocks("file,bytes,end,edited", lines, run, 1))
 
 
 def identity(bench: str, device: str, point: Dict[str, str]) -> str:

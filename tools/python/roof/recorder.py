@@ -380,7 +380,6 @@ def bytes_of_update(optimizer: Any) -> float:
 
 
 def batch_of(values: Any) -> Optional[int]:
-    """The first extent of the first tensor."""
     return next((int(tensor.shape[0]) for tensor in tensors_in(values) if tensor.dim() > 0), None)
 
 

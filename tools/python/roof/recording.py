@@ -244,7 +244,6 @@ def columns_of(work: Work, flops: float) -> results.Row:
 
 
 def remarks_on(total: Work) -> List[str]:
-    """What the counts of attention contain, and what was not counted."""
     remarks = []
     if total.attention:
         remarks.append(f"FLOPs of attention: {total.attention:,.0f} of all pairs of query and key, "

@@ -69,7 +69,6 @@ def identity(row: Row) -> str:
 
 
 def work_of(part: Any, known: str) -> folder.Row:
-    """The columns of a row or a layer."""
     return {"flops": part.flops or "", "executed_flops": part.executed or "", "compulsory_bytes": part.compulsory or "",
             "no_reuse_bytes": part.no_reuse or "", "work_known": known}
 

@@ -119,7 +119,6 @@ def _ridge(device: Device) -> Optional[Cell]:
 
 
 def atlas_table(devices: List[Device]) -> Table:
-    """One row for each device."""
     keys = {key: f"{key}_{'flop' if key in PRECISIONS else 'byte'}_per_s" for key in PRECISIONS + LEVELS}
     titles = [f"{key} = {of}" for key, of in keys.items()]
     rates = {of: lambda d, key=key: _rate(d.roofs.get(key)) for key, of in keys.items()}
@@ -187,7 +186,6 @@ def _picture(points: List[Tuple[Device, Roof, Roof]]) -> str:
 
 
 def atlas_page(devices: List[Device]) -> str:
-    """One HTML file without script."""
     machines = how_many(len({device.machine for device in devices}), "machine")
     lead = (f"{machines}, measured by roof, each in one calibration. ≥ stands before a lower bound: what was measured "
             "where the machine was disturbed. Peaks are multiply-adds, bandwidths the fastest access, both with the most "

@@ -8,11 +8,9 @@ with sigma from the differences of successive weeks of all nodes: a node that go
 differences also show whether the scatter has tails (TailCounts). By as much as it may, d counts as 1.75 sigma from its
 median at most, so that no single week makes a drift."""
 
-import datetime
 import math
 from collections import defaultdict, namedtuple
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Dict, List, Tuple
 
 import numpy as np
@@ -26,6 +24,7 @@ from roof.fleet.scale import ERROR, FEWEST_COMPARED, FOUND, MATERIAL, WINSORIZED
 FEWEST_WEEKS = 4  #: of a node
 FEWEST_STEPS = 20  #: from week to week, of all nodes
 FEWEST_JOINING = 10  #: nodes that ran two revisions in one week, so that the later continues the earlier one's series
+KEYS = ["ceiling", "node", "week"]
 ALIKE = 1000  #: simulated machines: sigma is as good as certain
 
 
@@ -52,19 +51,14 @@ class HistorySeries:
     shifts: List[FleetShift] = field(default_factory=list)
 
 
-@lru_cache(maxsize=None)
-def _week_of(day: str) -> str:
-    """The Monday of the week of "2026-11-22"."""
-    date = datetime.date(*map(int, day.split("-")))
-    return str(date - datetime.timedelta(min(date.weekday(), date.toordinal() - 1)))
-
-
 def _weekly(digests: List[Digest]) -> pd.Series:
-    """ln of the mean rate by ceiling, node and week."""
-    rows = [(name, one.node, _week_of(one.time[:10]), rate) for one in digests for name, rate, high
+    """ln of the mean rate by ceiling, node and week, which its Monday names."""
+    days = np.array([one.time[:10] for one in digests], "datetime64[D]")
+    weeks = (days - (days.astype(int) + 3) % 7).astype(str).tolist()  # the days count from a Thursday
+    rows = [(name, one.node, week, rate) for one, week in zip(digests, weeks) for name, rate, high
             in zip(one.ceilings.names, one.ceilings.value.tolist(), one.ceilings.high.tolist()) if high < math.inf]
-    frame = pd.DataFrame(rows, columns=["ceiling", "node", "week", "x"])
-    return np.log(frame["x"].astype(float)).groupby([frame[of] for of in ("ceiling", "node", "week")]).mean()
+    frame = pd.DataFrame(rows, columns=[*KEYS, "x"])
+    return np.log(frame["x"].astype(float)).groupby([frame[of] for of in KEYS]).mean()
 
 
 def _join(earlier: pd.Series, later: pd.Series) -> pd.Series:
@@ -164,12 +158,10 @@ def _series_of(fleet: Fleet) -> List[HistorySeries]:
 def judge_history(fleet: Fleet) -> List[HistorySeries]:
     series, scatters, candidates = _series_of(fleet), [], [pd.DataFrame({"chance": [], "change": []})]
     for number, found in enumerate(series):
-        index, scatters = found.rates.index, [*scatters, (0.0, 0.0)]
-        codes = {of: pd.factorize(index.get_level_values(of), sort=True) for of in ("ceiling", "node", "week")}
-        names = {of: values for of, (_, values) in codes.items()}
-        found.nodes, found.weeks = len(names["node"]), list(names["week"])
-        frame = pd.DataFrame({"x": found.rates.to_numpy(), **{of: numbers for of, (numbers, _) in codes.items()}})
-        frame = _weeks_of(frame)
+        frame, names, scatters = found.rates.reset_index(name="x"), {}, [*scatters, (0.0, 0.0)]
+        for of in KEYS:
+            frame[of], names[of] = pd.factorize(frame[of], sort=True)
+        found.nodes, found.weeks, frame = len(names["node"]), list(names["week"]), _weeks_of(frame)
         if frame.empty:
             continue
         known = frame[frame["step"].notna() & (frame["sigma"] > 0)]
@@ -179,8 +171,7 @@ def judge_history(fleet: Fleet) -> List[HistorySeries]:
         normal = counts.weights(np.tile(BEFORE, (found.nodes, 1)))[:, 0]
         drifts = _drifts(frame, normal)
         found.tests, found.shifts = len(drifts), _shifts(frame, names)
-        texts = {key: names[of][drifts[key].astype(int)]
-                 for key, of in (("ceiling", "ceiling"), ("node", "node"), ("since", "week"))}
+        texts = {key: names[of][drifts[key].astype(int)] for key, of in zip(("ceiling", "node", "since"), KEYS)}
         drifts = drifts.assign(**texts, series=number)
         candidates += [drifts] if len(drifts) else []
         sigmas = frame.groupby("ceiling")["sigma"].first().reindex(range(len(names["ceiling"]))).fillna(0.0)

@@ -104,7 +104,6 @@ class Table:
         return [{key: cell.value for (_, key), cell in zip(self.columns, row)} for row in self.rows]
 
     def shown(self) -> List[Column]:
-        """What people see."""
         rows = self.rows[:MOST_ROWS]
         return [Column(title, [row[i] for row in rows]) for i, (title, _) in enumerate(self.columns) if title]
 

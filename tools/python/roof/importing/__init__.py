@@ -107,8 +107,6 @@ class Row:
 
 @dataclass
 class Imported:
-    """What a file holds."""
-
     format: str  #: "Nsight Compute, details page"
     rows: List[Row] = field(default_factory=list)
     missing: List[str] = field(default_factory=list)  #: sentences about data it lacks for a point on a roofline

@@ -112,7 +112,6 @@ def count_work(metrics: Metrics) -> CountedWork:
 
 
 def set_work(row: Row, work: CountedWork, imported: Imported) -> None:
-    """FLOPs and the bytes at DRAM."""
     imported.set_flops(row, work.flops)
     row.compulsory = row.no_reuse = work.moved
     row.at_least = work.at_least

@@ -215,7 +215,6 @@ def set_work(row: Row, steps: List[List[Outermost]], operators: Operators, impor
 
 
 def processor_row(row: Row, operators: Operators, marked: List[Any], imported: Imported) -> None:
-    """The row of a CPU: its times, phases, layers and FLOPs."""
     operators.name(marked)
     steps, ranges = operators.split(marked)
     calls = [call for calls in operators.threads.values() for call in calls if call.phase]

@@ -44,8 +44,6 @@ NO_PRODUCTS = re.compile(r".*(nccl|c10d::|record_param_comms|triton_(poi|red|per
 
 
 class Traced(NamedTuple):
-    """The work of a call."""
-
     work: Work
     kind: str
     precision: str  #: of its first input; empty if it is none that is known

@@ -83,7 +83,6 @@ class Operator:
         return self
 
     def times(self, factor: float) -> "Operator":
-        """So many of it."""
         return replace(self, forward=self.forward.times(factor), of_inputs=self.of_inputs.times(factor),
                        of_weights=self.of_weights.times(factor), written=self.written * factor,
                        fixed=[factor * one for one in self.fixed])

@@ -99,7 +99,6 @@ def needed(nodes: Sequence[Any], outputs: Sequence[str]) -> List[Any]:
 
 
 def versions_of(model: Any) -> Dict[str, int]:
-    """Of the sets of operators, by domain."""
     return {"" if one.domain == "ai.onnx" else one.domain: one.version for one in model.opset_import}
 
 
