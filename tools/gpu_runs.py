@@ -74,8 +74,7 @@ def of_training(roof):
         what = f"{row['model']} {row['phase']}".strip() + (f", {row['tokens']} tokens" if row["tokens"] else "")
         rate = f"{float(verdict['tokens_per_s']):.0f} tokens/s" if verdict["tokens_per_s"] else f"{float(verdict['images_per_s']):.0f} images/s"
         interval = ", ".join(three(1e3 * float(row[f'launch_{end}_s'])) for end in ("low", "high"))
-        lines.append([what, row["batch"], revision(of), f"{milliseconds(took)} [{interval}]", rate,
-                      f"{float(row['memory_bytes']) / 1e9:.2f} GB",
+        lines.append([what, row["batch"], revision(of), f"{milliseconds(took)} [{interval}]", rate, f"{float(row['memory_bytes']) / 1e9:.2f} GB",
                       f"{milliseconds(verdict['attainable_s'])}, {100 * float(verdict['share_of_attainable']):.0f}%" if verdict["attainable_s"] else "unknown: bytes of layers",
                       *(f"{milliseconds(guess[key])}, {took / guess[key]:.2f}" for key in ("layer_by_layer_s", "without_overlap_s", "at_once_s"))])
     return pages.as_markdown(["bf16", "batch", "revision", "step [95%]", "rate", "memory", "roofs allow, reached", "layer by layer, took", "without overlap, took",

@@ -74,8 +74,7 @@ def run(command, log=None, seconds=math.inf, accepted=(0,), **environment):
     errors_of(log). No process that it started outlives the call. Raises Failed for another status than those accepted, and TimeOver."""
     words = [str(word) for word in command]
     with ExitStack() as files:
-        out, err = (files.enter_context(open(path, "w+b") if path else tempfile.TemporaryFile())
-                    for path in (log, log and errors_of(log)))
+        out, err = (files.enter_context(open(path, "w+b") if path else tempfile.TemporaryFile()) for path in (log, log and errors_of(log)))
         begin = time.monotonic()
         try:
             process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env={**os.environ, **environment},

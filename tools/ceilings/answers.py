@@ -40,8 +40,7 @@ def parse_cpufp(text):
             continue
         is_mul_add = computation.startswith("ADD(MUL") or cells[0] in ("AVX", "SSE")
         narrow = min(known, key=lambda name: int(re.sub(r"\D", "", name)))
-        operation = ("mul+add" if is_mul_add else "tile" if cells[0].startswith("AMX") else
-                     "dot" if narrow in ("bf16", "int8") else "fma")
+        operation = ("mul+add" if is_mul_add else "tile" if cells[0].startswith("AMX") else "dot" if narrow in ("bf16", "int8") else "fma")
         value = float(rate.group(1)) * (1e12 if rate.group(2) == "T" else 1e9)
         best[operation, narrow] = max(value, best.get((operation, narrow), 0))
     return best

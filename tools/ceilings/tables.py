@@ -155,8 +155,7 @@ def repeatability_rows(calibrations):
         spreads = [spread([c["median"] for c in found]) for key, found in seen.items() if is_in(key)]
         rows.append((group, str(len(of_group)), f"{100 * sum(of_group) / max(1, len(of_group)):.1f}%",
                      half_width(ceilings), share(c.get("steadiness", "steady") in ("steady", "seen once") for c in ceilings),
-                     share(map(is_bound, ceilings)),
-                     f"{100 * statistics.median(spreads):.2f}%"))
+                     share(map(is_bound, ceilings)), f"{100 * statistics.median(spreads):.2f}%"))
     return rows
 
 
@@ -209,8 +208,7 @@ def verdict_of(ceilings):
 def theory_row(key, ceilings):
     _, level, operation, precision, isa, threads, _ = key
     shares = [c["share_of_spec"] for c in ceilings]
-    return (level, operation, precision or "-", isa or "-", str(threads),
-            f"{statistics.median(c['per_clock_and_core'] for c in ceilings):.4g}",
+    return (level, operation, precision or "-", isa or "-", str(threads), f"{statistics.median(c['per_clock_and_core'] for c in ceilings):.4g}",
             f"{ceilings[0]['spec_per_clock_and_core']:.4g}", f"{100 * statistics.median(shares):.1f}%",
             f"[{100 * min(shares):.1f}%, {100 * max(shares):.1f}%]", str(len(ceilings)), verdict_of(ceilings))
 

@@ -111,8 +111,7 @@ def metadata():
         lines.append(f"Provides-Extra: {extra}")
         lines += [f'Requires-Dist: {one}; extra == "{extra}"' for one in requirements]
     tag = f"py3-none-manylinux_{C_LIBRARY[0]}_{C_LIBRARY[1]}_x86_64"
-    return f"{project['name'].replace('-', '_')}-{project['version']}", tag, {
-        "METADATA": "\n".join(lines) + "\n\n" + DESCRIPTION,
+    return f"{project['name'].replace('-', '_')}-{project['version']}", tag, {"METADATA": "\n".join(lines) + "\n\n" + DESCRIPTION,
         "WHEEL": f"Wheel-Version: 1.0\nGenerator: tools/package\nRoot-Is-Purelib: false\nTag: {tag}\n",
         "entry_points.txt": "[console_scripts]\nroof = roof.program:main\n",
         "licenses/LICENSE": (HERE.parents[1] / "LICENSE").read_text(encoding="utf-8")}

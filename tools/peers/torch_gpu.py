@@ -54,15 +54,10 @@ def with_tf32(allowed, function):
     return function()
 
 
-PEERS = {
-    "matmul bf16": lambda: matmul(torch.bfloat16),
-    "matmul fp16": lambda: matmul(torch.float16),
-    "matmul tf32": lambda: with_tf32(True, lambda: matmul(torch.float32)),
-    "matmul fp32": lambda: with_tf32(False, lambda: matmul(torch.float32, SIZE // 2)),
-    "matmul fp64": lambda: matmul(torch.float64, SIZE // 2),
-    "copy": copy,
-    "read": read,
-}
+PEERS = {"matmul bf16": lambda: matmul(torch.bfloat16), "matmul fp16": lambda: matmul(torch.float16),
+         "matmul tf32": lambda: with_tf32(True, lambda: matmul(torch.float32)),
+         "matmul fp32": lambda: with_tf32(False, lambda: matmul(torch.float32, SIZE // 2)),
+         "matmul fp64": lambda: matmul(torch.float64, SIZE // 2), "copy": copy, "read": read}
 
 
 def main():

@@ -40,8 +40,7 @@ def main():
     model = model_of(options.model).cuda()
     criterion = torch.nn.CrossEntropyLoss()
     optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9, weight_decay=1e-4)
-    images, labels = (torch.empty(options.batch, 3, 224, 224, device="cuda"),
-                      torch.zeros(options.batch, dtype=torch.int64, device="cuda"))
+    images, labels = (torch.empty(options.batch, 3, 224, 224, device="cuda"), torch.zeros(options.batch, dtype=torch.int64, device="cuda"))
 
     def load():
         images.copy_(torch.randn(images.shape))
@@ -67,8 +66,7 @@ def main():
         seconds.append(time.perf_counter() - begin)
         if time.perf_counter() - begin_of_all > options.seconds:
             break
-    print(json.dumps({"torch": torch.__version__, "model": options.model, "batch": options.batch,
-                      "seconds": seconds, "loss": loss.item()}))
+    print(json.dumps({"torch": torch.__version__, "model": options.model, "batch": options.batch, "seconds": seconds, "loss": loss.item()}))
 
 
 if __name__ == "__main__":

@@ -236,8 +236,7 @@ def timed(step, count):
         begin = time.perf_counter()
         step().item()
         seconds.append(time.perf_counter() - begin)
-    return {"seconds": seconds,
-            "peak_memory_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}
+    return {"seconds": seconds, "peak_memory_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}
 
 
 def say(answer):

@@ -41,10 +41,8 @@ def smooth(losses, over=10):
 
 def polyline(losses, most, colour, width, opacity):
     across = (WIDTH - LEFT - 20) / max(1, len(losses) - 1)
-    points = " ".join(f"{LEFT + i * across:.1f},{HEIGHT - BOTTOM - loss / most * (HEIGHT - BOTTOM - TOP):.1f}"
-                      for i, loss in enumerate(losses))
-    return (f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width}" '
-            f'stroke-opacity="{opacity}"/>')
+    points = " ".join(f"{LEFT + i * across:.1f},{HEIGHT - BOTTOM - loss / most * (HEIGHT - BOTTOM - TOP):.1f}" for i, loss in enumerate(losses))
+    return (f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width}" stroke-opacity="{opacity}"/>')
 
 
 def label(x, y, text, more=""):

@@ -40,8 +40,7 @@ class Torch:
         command = [*torch_step(options, python, model, batch), "--precision", precision, "--warmup", "1", *torch_device(options), *variant]
         self.complaints = tempfile.TemporaryFile("w+")
         try:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                            stderr=self.complaints, text=True,
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.complaints, text=True,
                                             env={**os.environ, **ALLOCATOR, **openmp(options.threads)})
         except OSError as error:
             raise Failed(f"{command[0]}: {error.strerror}") from error

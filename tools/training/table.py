@@ -58,8 +58,7 @@ def compare_row(row, ours, theirs):
 
 # ------------------------------------------------------------------------------------------------------------- showing
 
-HEAD = ("model", "batch", "precision", "algorithm", "ours", "PyTorch", "ratio", "interval", "memory", "reached", "binds",
-        "PyTorch's variant")
+HEAD = ("model", "batch", "precision", "algorithm", "ours", "PyTorch", "ratio", "interval", "memory", "reached", "binds", "PyTorch's variant")
 FOOT = ("ours, PyTorch: images per second of the median step, measured. ratio: PyTorch's time over ours, more than 1 is faster, "
         "the median over the rounds with the interval of its order statistics. memory: our process's peak over PyTorch's. reached: the "
         "time the measured ceilings allow over the time taken; binds: the ceiling under which most of that time lies.")
@@ -107,8 +106,7 @@ def page_table(comparisons):
     for kind in dict.fromkeys(c.row._replace(batch=None) for c in comparisons):
         some = {c.row.batch: c for c in comparisons if c.row._replace(batch=None) == kind}
         ratios = ["{:.2f} [{:.2f}, {:.2f}]".format(*some[b].ratio[:3]) if b in some else "-" for b in batches]
-        rows.append((kind.model, f"{kind.precision} {kind.algorithm}", *ratios,
-                     least_to_largest((c.memory_ratio for c in some.values()), "{:.2f}"),
+        rows.append((kind.model, f"{kind.precision} {kind.algorithm}", *ratios, least_to_largest((c.memory_ratio for c in some.values()), "{:.2f}"),
                      least_to_largest((c.fraction for c in some.values() if c.fraction is not None), "{:.0%}")))
     return ("model", "mode", *(f"batch {batch}" for batch in batches), "memory", "reached"), rows
 

@@ -33,8 +33,7 @@ def options(arguments: List[str]) -> argparse.Namespace:
     if given.device and kind not in DEVICES:
         near = difflib.get_close_matches(kind, DEVICES, 1)
         raise InputError(f"unknown device '{printable(given.device)[:100]}'"
-                         + (f"; did you mean '{near[0]}'?" if near else "")
-                         + f"; legal values: {', '.join(DEVICES)}")
+                         + (f"; did you mean '{near[0]}'?" if near else "") + f"; legal values: {', '.join(DEVICES)}")
     return given
 
 
@@ -147,8 +146,7 @@ def main(arguments: List[str]) -> int:
     if given.json:
         documents = [{"file": str(file), "format": one.format,
                       "rows": [{"id": identity(row), **counts(row)} for row in one.rows],
-                      "missing": one.missing, "remarks": one.remarks}
-                     for file, one in zip(given.files, imported)]
+                      "missing": one.missing, "remarks": one.remarks} for file, one in zip(given.files, imported)]
         print(json.dumps({"files": documents, "folder": str(place)}, indent=2))
         return 0
     print(*map(summary, given.files, imported), printable(place), sep="\n")

@@ -30,10 +30,8 @@ Changes = namedtuple("Changes", "kinds nodes only_a only_b")
 def _newest_by_kind(fleet: Fleet) -> Dict[Tuple[str, str], Dict[str, Digest]]:
     """The newest digest of each node, by kind and plan."""
     kinds: Dict[Tuple[str, str], Dict[str, Digest]] = defaultdict(dict)
-    for one in fleet.digests:
-        nodes = kinds[one.kind, one.plan]
-        if one.node not in nodes or nodes[one.node].time <= one.time:
-            nodes[one.node] = one
+    for one in sorted(fleet.digests, key=lambda one: one.time):
+        kinds[one.kind, one.plan][one.node] = one
     return kinds
 
 

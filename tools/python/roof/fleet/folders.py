@@ -8,7 +8,6 @@ import os
 import stat
 import subprocess
 import sys
-from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,20 +44,16 @@ def read_regular(file: str, most: int) -> bytes:
     """The content of a regular file that is no link. Raises InputError."""
     name = os.path.basename(file)
     try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        reason = " is no regular file" if os.path.islink(file) else f": {error.strerror}"
-        raise InputError(f"{name}{reason}") from error
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise InputError(f"{name} is no regular file")
-        if status.st_size > most:
-            raise InputError(f"{name} is larger than {most >> 20} MiB")
-        with open(descriptor, "rb", closefd=False) as content:
+        with open(file, "rb", 0, opener=lambda one, how: os.open(one, how | os.O_NOFOLLOW | os.O_NONBLOCK)) as content:
+            status = os.fstat(content.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise InputError(f"{name} is no regular file")
+            if status.st_size > most:
+                raise InputError(f"{name} is larger than {most >> 20} MiB")
             return content.read()
-    finally:
-        os.close(descriptor)
+    except OSError as error:
+        is_other = os.path.islink(file) or isinstance(error, IsADirectoryError)
+        raise InputError(name + (" is no regular file" if is_other else f": {error.strerror}")) from error
 
 
 def _in_machine(folder: str, key: str, most_lines: Optional[int] = None) -> str:
@@ -210,10 +205,8 @@ def anonymise(fleets: List[Fleet]) -> None:
     names = {name for one in all_ for name in (one.node, *" ".join(one.links.names).split())}
     names |= {node for fleet in fleets for node in (*fleet.expected, *fleet.damaged)}
     nodes = _hidden(names, "node")
-    values: Dict[str, Set[str]] = defaultdict(set)
-    for key, value in (fact for fleet in fleets for facts in fleet.expected.values() for fact in facts.items()):
-        values[key].add(value)
-    hidden = {key: _hidden(of_key, key) for key, of_key in values.items()}
+    facts = {fact for fleet in fleets for facts in fleet.expected.values() for fact in facts.items()}
+    hidden = {key: _hidden((value for of, value in facts if of == key), key) for key, _ in facts}
     for fleet in fleets:
         for one in fleet.digests:
             one.node = nodes[one.node]

@@ -184,9 +184,9 @@ class Quantity:
         k, x, variance, median = some.places[i], some.x[i], some.own_variance[i], some.medians_without[i]
         limit, deviation = median + self.material, np.sqrt(variance)
         rounds = np.zeros(len(i))
-        if self.newest:  # the interval is that of rounds, not of days
-            rounds = self.newest.rounds[k] * some.days[i]
-            rounds = np.where(self.newest.variance[k] >= (self.day_variance or 0.0), rounds, 0)
+        if self.newest:  # where the interval is that of rounds, not of days
+            of_rounds = self.newest.variance[k] >= (self.day_variance or 0.0)
+            rounds = np.where(of_rounds, self.newest.rounds[k] * some.days[i], 0)
         half = errors_in_half_width(rounds) * deviation
         low, high = x - half, x + half
         if some.view == NEWEST and self.day_variance is None:
@@ -313,10 +313,8 @@ def _mean(name: str, ceilings: List[Quantity], members: int) -> Quantity:
         mean = np.where(weight < 0.5 * whole, np.nan, (known * np.nan_to_num(x)).sum(0) / weight)
         own = (known**2 * np.nan_to_num(variance)).sum(0) / weight**2 + 1 / weight - 1 / whole
     # as many days as most of the ceilings have
-    numbers = (~np.isnan(x)).sum(2).astype(float)
-    numbers[numbers == 0] = np.nan
-    usual, some = np.zeros(members), ~np.isnan(numbers).all(0)
-    usual[some] = np.floor(np.nanmedian(numbers[:, some], axis=0))
+    numbers = pd.DataFrame((~np.isnan(x)).sum(2))
+    usual = np.floor(numbers[numbers > 0].median().fillna(0).to_numpy())
     mean[np.arange(most_days, 0, -1) > usual[:, None]] = np.nan
     has = np.flatnonzero(~np.isnan(mean[:, -1]))
     return Quantity(name, "", has, *to_the_right(mean[has], own[has]), rates=len(ceilings))

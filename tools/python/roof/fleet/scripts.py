@@ -12,7 +12,10 @@ from typing import Dict, List
 
 from roof.errors import InputError
 
-ENGINES = {"slurm": "slurm.sh", "pbs": "pbs.sh", "kubernetes": "kubernetes.yaml", "parallel": "parallel.sh"}
+#: The template of each engine, and how it names a node and the results to its shell, and the node to a task.
+ENGINES = {"slurm": ("slurm.sh", '"$node"', '"$results"', r"\$SLURMD_NODENAME"),
+           "pbs": ("pbs.sh", '"$node"', '"$results"', "$node"), "kubernetes": ("kubernetes.yaml", "", "", ""),
+           "parallel": ("parallel.sh", "{}", "", "{}")}
 
 
 @dataclass
@@ -74,19 +77,18 @@ def fleet_script(script: Script) -> str:
         text = (Path(__file__).parent / "templates" / file).read_text(encoding="utf-8")
         return re.sub(r"@(\w+)@", lambda found: str({**words, **more}[found[1]]), text)
 
+    template, node, results, own = ENGINES[script.engine]
     if script.engine == "kubernetes":
         gpus = f"          resources: {{limits: {{nvidia.com/gpu: {script.gpus}}}}}\n"
         gpus = gpus if "gpu" in script.devices else ""
-        text = filled(ENGINES["kubernetes"])
+        text = filled(template)
         for place, node in enumerate(script.nodes):
             name = re.sub(r"[_.]", "-", f"roof-{place}-{node.lower()}")[:63].rstrip("-")  # of a Kubernetes object
             text += filled("kubernetes_job.yaml", name=name, node=node, image=script.image, claim=script.claim,
                            resources=gpus, has_digests=script.has_digests(node, script.results),
                            commands=script.commands(node, script.results))
         return text
-    node, results, own = {"slurm": ('"$node"', '"$results"', r"\$SLURMD_NODENAME"),
-                          "pbs": ('"$node"', '"$results"', "$node"),
-                          "parallel": ("{}", script.results, "{}")}[script.engine]
+    results = results or script.results
     nodes = " ".join(script.nodes) or r"""$(printf '%s\n' "${!state[@]}" | sort)"""
-    return filled(ENGINES[script.engine], nodes=nodes, has_digests=script.has_digests(node, results),
+    return filled(template, nodes=nodes, has_digests=script.has_digests(node, results),
                   commands=script.commands(own, results))

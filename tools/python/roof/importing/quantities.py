@@ -10,8 +10,7 @@ LARGE = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 #: Texts, the SI unit that they mean if it is another, and the prefixes that they take.
 TEXTS = (("byte Byte Bytes", "byte", LARGE), ("B", "byte", {"": 1.0, "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30}),
          ("second sec s", "s", SMALL), ("Hz hz", "Hz", LARGE), ("FLOP inst sector cycle", "", LARGE),
-         ("Joules", "J", {"": 1.0}),
-         ("request warp thread block register SM cluster pass J W", "", {"": 1.0}))
+         ("Joules", "J", {"": 1.0}), ("request warp thread block register SM cluster pass J W", "", {"": 1.0}))
 UNITS = {"": (1.0, ""), "1": (1.0, ""), "%": (0.01, ""), **{prefix + text: (factor, name or text)
             for texts, name, prefixes in TEXTS for text in texts.split() for prefix, factor in prefixes.items()}}
 

@@ -94,8 +94,7 @@ def convolution_output(x: Shape, w: Shape, *more: Any) -> Shape:
     transposed, groups = more[3], more[5]
     sides = ([*one] * (1 if len(one) > 1 else x.dim() - 2) for one in (*more[:3], more[4] or [0]))
     sizes = [(extent - 1) * s - 2 * p + d * (k - 1) + r + 1 if transposed else (extent + 2 * p - d * (k - 1) - 1) // s
-             + 1
-             for extent, k, s, p, d, r in zip(x.shape[2:], w.shape[2:], *sides)]
+             + 1 for extent, k, s, p, d, r in zip(x.shape[2:], w.shape[2:], *sides)]
     if any(not 0 <= size <= MOST_TOKENS for size in sizes):
         raise ValueError
     return Shape((x.shape[0], w.shape[1] * groups if transposed else w.shape[0], *sizes), x.size)
