@@ -13,7 +13,6 @@ class InputError(Exception):
 class Missing(InputError):
     """A library that only this command needs."""
 
-    def __init__(self, library: str, extra: str, debian: str = ""):
-        debian = debian or f"python3-{library}"
-        super().__init__(f"{library} is not installed for this Python: apt-get install {debian}, or pip install "
-                         f"\"measured-roof[{extra}]\"")
+    def __init__(self, library: str, extra: str):
+        super().__init__(f"{library} is not installed for this Python: apt-get install python3-{library}, or pip "
+                         f"install \"measured-roof[{extra}]\"")

@@ -7,7 +7,7 @@ import os
 import re
 from collections import defaultdict
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from roof.errors import InputError
 from roof.fleet.digests import LARGEST, Digest, parse_digest
@@ -31,11 +31,13 @@ class Roof(NamedTuple):
 
     of: str  #: a precision or a memory level
     operation: str
-    threads: int
     value: float
     low: float
     high: float
     is_bound: bool
+
+    def rank(self) -> Tuple[Any, ...]:
+        return *(self.of in PRECISIONS and self.operation in names for names in MULTIPLY_ADDS), self.value
 
     def text(self) -> str:
         return ("≥ " if self.is_bound else "") + si(self.value, "B/s" if self.of not in PRECISIONS else "FLOP/s")
@@ -52,22 +54,15 @@ class Device(NamedTuple):
 
 
 def _devices(machine: str, digest: Digest) -> List[Device]:
-    roofs: Dict[str, List[Roof]] = defaultdict(list)
+    roofs: Dict[str, Dict[int, Dict[str, Roof]]] = defaultdict(lambda: defaultdict(dict))  # by device and threads
     for name, (value, low, high, *_) in zip(digest.ceilings.names, digest.ceilings.numbers.T):
         found = NAME.fullmatch(name)
         if found and not found["condition"]:
-            of, operation = found["precision"] or found["level"], found["mix"] or found["access"]
-            is_bound, threads = math.isinf(high), int(found["threads"])
-            roofs[found[1]].append(Roof(of, operation, threads, value, low, value if is_bound else high, is_bound))
-    devices = []
-    for device, all_ in roofs.items():
-        threads = max(roof.threads for roof in all_)
-        best: Dict[str, Roof] = {}
-        for roof in (roof for roof in all_ if roof.threads == threads):
-            best[roof.of] = max(best.get(roof.of, roof), roof, key=lambda one: (
-                *(one.of in PRECISIONS and one.operation in names for names in MULTIPLY_ADDS), one.value))
-        devices.append(Device(machine, digest, device, threads, best))
-    return devices
+            of, is_bound = found["precision"] or found["level"], math.isinf(high)
+            roof = Roof(of, found["mix"] or found["access"], value, low, value if is_bound else high, is_bound)
+            best = roofs[found[1]][int(found["threads"])]
+            best[of] = max(best.get(of, roof), roof, key=Roof.rank)
+    return [Device(machine, digest, device, max(best), best[max(best)]) for device, best in roofs.items()]
 
 
 def read_machine(name: str, file: bytes) -> List[Device]:
@@ -155,16 +150,12 @@ def _picture(points: List[Tuple[Device, Roof, Roof]]) -> str:
                          f'class="tick end" x="{xb - 6:.1f}" y="{yb + 14:.1f}">ridge at {ridge} FLOP/B</text>')
     for low, high, unit in ((x0, x1, "B/s"), (y0, y1, "FLOP/s")):
         for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1):
-            factor = 10.0 ** (power // 3 * 3)
-            text = html.escape(f"{10.0**power / factor:g} {si(factor, unit).split(' ')[1]}")
-            if unit == "B/s":
-                x, y = at(10.0**power, y0)
-                grid, tick, side = f"M{x:.1f} {top}v{height}", (x, y + 18), "middle"
-            else:
-                x, y = at(x0, 10.0**power)
-                grid, tick, side = f"M{left} {y:.1f}h{width}", (x - 8, y + 4), "end"
-            parts.append(f'<path class="grid" d="{grid}"/><text class="tick {side}" x="{tick[0]:.1f}" '
-                         f'y="{tick[1]:.1f}">{text}</text>')
+            rate, factor, is_x = 10.0**power, 10.0 ** (power // 3 * 3), unit == "B/s"
+            x, y = at(rate, y0) if is_x else at(x0, rate)
+            grid = f"M{x:.1f} {top}v{height}" if is_x else f"M{left} {y:.1f}h{width}"
+            side, x, y = ("middle", x, y + 18) if is_x else ("end", x - 8, y + 4)
+            parts.append(f'<path class="grid" d="{grid}"/><text class="tick {side}" x="{x:.1f}" y="{y:.1f}">'
+                         f'{rate / factor:g} {html.escape(si(factor, unit).split(" ")[1])}</text>')
     named: Dict[str, Tuple[float, str]] = {}
     for device, memory, peak in points:
         (x, y), place = at(memory.value, peak.value), DRAWN.index(peak.of)

@@ -110,22 +110,22 @@ class Table:
     def text(self, columns: int = 0) -> str:
         """In at most `columns`; 0: unlimited. A wide table has columns that are the same in all rows in its title,
         loses expendable columns, then has long names cut; one that is still too wide has a line for each cell."""
-        shown, most, common = self.shown(), max(NARROWEST, columns) if columns else 0, []
-        for one in shown[-2::-1] if most and len(self.rows) > 1 else ():
+        shown, most, common = self.shown(), max(NARROWEST, columns) if columns else math.inf, []
+        for one in shown[-2::-1] if len(self.rows) > 1 else ():
             if _width(shown) > most and len({cell.text for cell in one.cells}) == 1:
                 common.insert(0, f"{one.title} {one.cells[0].text}")
                 shown.remove(one)
-        for title in self.expendable if most else ():
+        for title in self.expendable:
             shown = [one for one in shown if one.title != title or _width(shown) <= most]
         for i, one in enumerate(shown[:-1]):
             excess = _width(shown, True) - most
-            if most and excess > 0 and not one.is_number:
+            if excess > 0 and not one.is_number:
                 longest = max(8, one.widest - excess)
                 texts = (cell.text for cell in one.cells)
                 cut = [text if len(text) <= longest else text[: longest - 1] + "~" for text in texts]
                 shown[i] = Column(one.title, [Cell(None, text) for text in cut])
         heading = self.title
-        if not most or _width(shown, True) <= most:
+        if _width(shown, True) <= most:
             heading = "; ".join(filter(None, (heading, common and "all: " + ", ".join(common))))
             body = _lines(shown, most)
         else:
@@ -140,12 +140,12 @@ class Table:
         shown = self.shown()
         if not self.rows or not shown:
             return ""
-        note = f"<p>The first {MOST_ROWS} of {len(self.rows)} rows; --json has all.</p>\n"
         heads = "".join(f'<th scope="col"{_css(one)}>{html.escape(one.title)}</th>' for one in shown)
         rows = ("".join(f"<td{_css(cell)}>{html.escape(cell.text)}</td>" for cell in row)
                 for row in zip(*(one.cells for one in shown)))
         body = "".join(f"<tr>{row}</tr>\n" for row in rows)
-        note = note if len(self.rows) > MOST_ROWS else ""
+        note = f"<p>The first {MOST_ROWS} of {len(self.rows)} rows; --json has all.</p>\n"
+        note *= len(self.rows) > MOST_ROWS
         return (f'{note}<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody></table>'
                 '</div>\n')
 
@@ -154,14 +154,14 @@ def _css(of: Any) -> str:
     return ' class="n"' if of.is_number else ""
 
 
-def _lines(shown: List[Column], most: int) -> str:
+def _lines(shown: List[Column], most: float) -> str:
     before_last, lines = _width(shown) - shown[-1].width, ""
     # a heading is aligned as the first cell below it
     heads = [Cell(None, one.title, bool(one.cells) and one.cells[0].is_number) for one in shown]
     for row in [heads, *zip(*(one.cells for one in shown))]:
         texts = [f"{cell.text:{'>' if cell.is_number else '<'}{one.width}}" for cell, one in zip(row, shown)]
-        if most and before_last + shown[-1].width > most:
-            last = fitted(row[-1].text + "\n", most - before_last)[:-1]
+        if before_last + shown[-1].width > most:
+            last = fitted(row[-1].text + "\n", int(most) - before_last)[:-1]
             texts[-1] = last.replace("\n", "\n" + " " * before_last)
         lines += "  ".join(texts).rstrip() + "\n"
     return lines
