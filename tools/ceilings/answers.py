@@ -75,13 +75,8 @@ def parse_ert(text):
     """{(level, operation, precision): rate} of ERT's roofline.json, with levels as it names them. It counts each element as read and
     written: update."""
     empirical = json.JSONDecoder().raw_decode(text[text.index("{"):])[0]["empirical"]
-    rates = {}
-    for name, value in empirical["gbytes"]["data"]:
-        rates[name, "update", ""] = value * 1e9
-    for name, value in empirical["gflops"]["data"]:
-        precision = name.split()[0].lower()
-        rates["core", "roof", precision] = value * 1e9
-    return rates
+    return {**{(name, "update", ""): value * 1e9 for name, value in empirical["gbytes"]["data"]},
+            **{("core", "roof", name.split()[0].lower()): value * 1e9 for name, value in empirical["gflops"]["data"]}}
 
 
 def parse_ert_curve(text):

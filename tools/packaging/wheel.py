@@ -71,14 +71,14 @@ def libraries_for(programs, root):
 
 def licence_of(file, root):
     """The package of the root, and its file of licences."""
+    listings = (listing for listing in root.glob("var/lib/dpkg/info/*.list")
+                if any(line.endswith("/" + file.name) for line in listing.read_text(encoding="utf-8").splitlines()))
     if file.parent == root / "opt/roof/lib":
         package = {"libdnnl.so.2": "onednn", "libstdc++.so.6": "libstdc++-12-dev"}[file.name]
-        return package, root / "usr/share/doc" / package / "copyright"
-    for listing in [*root.glob("var/lib/dpkg/info/*.list")]:
-        if any(line.endswith("/" + file.name) for line in listing.read_text(encoding="utf-8").splitlines()):
-            package = listing.stem.partition(":")[0]
-            return package, root / "usr/share/doc" / package / "copyright"
-    package = output_of("dpkg-query", "--search", "*/" + file.name).partition(":")[0]  # copied from this system
+    elif listing := next(listings, None):
+        package = listing.stem.partition(":")[0]
+    else:
+        package = output_of("dpkg-query", "--search", "*/" + file.name).partition(":")[0]  # copied from this system
     return package, root / "usr/share/doc" / package / "copyright"
 
 

@@ -39,12 +39,9 @@ def read(path):
 def compare(rounds):
     """One Comparison for each of our rows that PyTorch was measured with, in the order of the rounds."""
     theirs = {(v.model, v.batch, v.precision, v.round): v for v in rounds if v.who == "torch"}
-    both = {}
-    for ours in rounds:
-        peer = theirs.get((ours.model, ours.batch, ours.precision, ours.round))
-        if ours.who == "roof" and peer:
-            both.setdefault(row_of(ours), []).append((ours, peer))
-    return [compare_row(row, *zip(*pairs)) for row, pairs in both.items()]
+    both = [(ours, theirs.get((ours.model, ours.batch, ours.precision, ours.round))) for ours in rounds if ours.who == "roof"]
+    rows = pages.grouped((pair for pair in both if pair[1]), lambda pair: row_of(pair[0]))
+    return [compare_row(row, *zip(*pairs)) for row, pairs in rows.items()]
 
 
 def compare_row(row, ours, theirs):

@@ -68,7 +68,6 @@ def show(counted: Sequence[Any], given: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         folders = [one.write(Path(scratch) / str(number)) for number, one in enumerate(counted)]
         words = [program(), "estimate", "--from", ",".join(map(str, folders))]
-        for option in PASSED_ON:
-            value = getattr(given, option)
-            words += [f"--{option}", value] if value else []
+        told = {option: getattr(given, option) for option in PASSED_ON}
+        words += [word for option, value in told.items() if value for word in (f"--{option}", value)]
         return subprocess.run([*words, *(["--json"] if given.json else [])], check=False).returncode

@@ -9,10 +9,9 @@ from typing import Dict, List, Optional, Tuple
 from roof.errors import InputError
 from roof.importing import Imported, Layer, Row
 from roof.importing.files import Source
-from roof.importing.quantities import shown
+from roof.importing.quantities import UNITS, shown
 
 TIME = re.compile(r"(-?)([0-9]{1,30}(?:\.[0-9]+)?)(us|ms|s)")
-SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 DEVICE = re.compile(r"(?:Self )?(?!CPU)(\w+)(?: total)?")  #: columns of the times on CUDA, XPU, …
 FLOPS = re.compile(r"Total ([KMGTP]?)FLOPs")
 TOTAL = re.compile(r"(?:Self )?(\w+) time total: (\S+)$")
@@ -75,7 +74,7 @@ class Table:
         match = TIME.fullmatch(text)
         if not match:
             raise InputError(f"{self.name}: line {number}: '{shown(text)}' is not a time")
-        return None if match[1] else float(match[2]) * SECONDS[match[3]]
+        return None if match[1] else float(match[2]) * UNITS[match[3]][0]
 
 
 def tables_in(source: Source) -> List[Table]:
