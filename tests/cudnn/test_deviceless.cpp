@@ -173,18 +173,47 @@ TEST_CASE("cuDNN has engines for convolutions in groups, depthwise and dilated, 
 
 TEST_CASE("What was chosen under other settings is another's choice")
 {
-    std::set<std::string> choosers;
-    Settings settings;
-    settings.algorithm = Algorithm::automatic;
-    choosers.insert(chooser_of(settings, "card"));
-    choosers.insert(chooser_of(settings, "other card"));
-    settings.deterministic = true;
-    choosers.insert(chooser_of(settings, "card"));
-    settings.tune = !settings.tune;
-    choosers.insert(chooser_of(settings, "card"));
+    Settings settings{.algorithm = Algorithm::automatic};
+    const std::string library = "cuDNN " + library_version();
+    CHECK(chooser_of(settings, "card") == library + " on card");
     settings.algorithm = Algorithm::winograd;
-    choosers.insert(chooser_of(settings, "card"));
-    CHECK(choosers.size() == 5);
+    CHECK(chooser_of(settings, "card") == library + " on card; winograd");
+    settings.deterministic = true;
+    settings.tune = false;
+    CHECK(chooser_of(settings, "card") == library + " on card; winograd; deterministic; not timed");
+}
+
+TEST_CASE("Notes say what an engine is, and whether the settings allow it")
+{
+    const auto notes = [](int note) { return notes_of({CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP, note}, {}); };
+    const auto is_allowed_in = [](const EngineNotes& one, Precision precision, bool deterministic = false) {
+        return is_allowed(one, {.precision = precision, .deterministic = deterministic});
+    };
+    for (const int note : {CUDNN_NUMERICAL_NOTE_TENSOR_CORE, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS}) {
+        CHECK_FALSE(is_allowed_in(notes(note), Precision::fp32));
+        CHECK(is_allowed_in(notes(note), Precision::tf32, true));
+    }
+    CHECK_FALSE(is_allowed_in(notes(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC), Precision::bf16, true));
+    CHECK(is_allowed_in(notes(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC), Precision::fp32));
+    const auto is = [&](int note, std::string_view algorithm, int tile) {
+        return notes(note).algorithm() == algorithm && notes(note).winograd_tile == tile;
+    };
+    CHECK(is(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC, "gemm", 0));
+    CHECK(is(CUDNN_NUMERICAL_NOTE_FFT, "fft", 0));
+    CHECK(is(CUDNN_NUMERICAL_NOTE_WINOGRAD, "winograd", 0));
+    CHECK(is(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4, "winograd", 2));
+    CHECK(is(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6, "winograd", 4));
+    CHECK(is(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13, "winograd", 0));
+    CHECK(notes_of({}, {CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION}).compiled_at_run_time);
+    CHECK_FALSE(notes_of({}, {CUDNN_BEHAVIOR_NOTE_CUBLASLT_DEPENDENCY}).compiled_at_run_time);
+}
+
+TEST_CASE("cuDNN's refusal is in the message")
+{
+    CHECK_THROWS_AS(check(CUDNN_STATUS_NOT_SUPPORTED, "it"), Unsupported);
+    const std::string without_its_words = "cuDNN refuses (CUDNN_STATUS_BAD_PARAM) ";
+    CHECK_THROWS_WITH(Descriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR).finish(),
+                      Catch::StartsWith(without_its_words) && !Catch::Equals(without_its_words));
 }
 
 TEST_CASE("A convolution's scale factors are floats, because engines read only the lower half of a double")
@@ -220,6 +249,9 @@ TEST_CASE("Every configuration that cuDNN's heuristics suggest has its own name,
                                 Precision::bf16};
     const std::vector<Engine> engines = engines_for(convolution_graph(shape), device("h200"));
     CHECK(engines.size() >= static_cast<std::size_t>(least));
+    std::set<std::string> names;
+    for (const Engine& engine : engines) names.insert(engine.name);
+    CHECK(names.size() == engines.size());
     CHECK(
         std::ranges::any_of(engines, [](const Engine& engine) { return engine.name.find(" k") != std::string::npos; }));
 }
@@ -333,15 +365,16 @@ TEST_CASE("Deterministic engines exist for every shape of three model families")
 
 TEST_CASE("Of three chips only sm_80 offers Winograd, and none offers FFT or direct")
 {
-    const Settings fp32{.batch = 8, .precision = Precision::fp32};
-    CHECK(offers(Algorithm::winograd, fp32, device("a100")));
-    CHECK_FALSE(offers(Algorithm::winograd, fp32, device("h200")));
-    CHECK_FALSE(offers(Algorithm::winograd, fp32, device("b200")));
+    const auto by = [](Algorithm algorithm) {
+        return Settings{.batch = 8, .precision = Precision::fp32, .algorithm = algorithm};
+    };
+    CHECK(offers(by(Algorithm::winograd), device("a100")));
+    CHECK_FALSE(offers(by(Algorithm::winograd), device("h200")));
+    CHECK_FALSE(offers(by(Algorithm::winograd), device("b200")));
     for (const std::string where : {"a100", "h200", "b200"}) {
-        CHECK(offers(Algorithm::automatic, fp32, device(where)));
-        CHECK(offers(Algorithm::gemm, fp32, device(where)));
-        CHECK_FALSE(offers(Algorithm::fft, fp32, device(where)));
-        CHECK_FALSE(offers(Algorithm::direct, fp32, device(where)));
+        CHECK(offers(by(Algorithm::gemm), device(where)));
+        CHECK_FALSE(offers(by(Algorithm::fft), device(where)));
+        CHECK_FALSE(offers(by(Algorithm::direct), device(where)));
     }
 }
 

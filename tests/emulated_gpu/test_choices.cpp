@@ -1,6 +1,7 @@
 // What the engine chooses among a library's engines, by trials on an emulated GPU: which is the fastest, whether one that
 // does more is worth it and right, how the first convolution reads images.
 #include "ert/base/error.hpp"
+#include "ert/gpu/buffer.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
 #include "tests/emulated_gpu/library/engines.hpp"
 #include "workloads/cudnn/library/plans.hpp"
@@ -49,6 +50,10 @@ struct Choosing {
     {
         offers().runs = 0;
     }
+    engine::Question asked(const std::string& shape) const
+    {
+        return {shape, "forward", "bf16", 1, chooser_of(settings, "emulated")};
+    }
 
     gpu::Stream stream;
     std::shared_ptr<engine::Choices> choices;
@@ -56,6 +61,19 @@ struct Choosing {
     Products products{stream, settings.tune};
     Plans plans{stream, settings, "emulated", products};
 };
+
+std::int64_t available_bytes()
+{
+    std::size_t available = 0, total = 0;
+    REQUIRE(cudaMemGetInfo(&available, &total) == cudaSuccess);
+    return static_cast<std::int64_t>(available);
+}
+
+/// Takes memory until so much is left.
+gpu::Buffer<std::byte> all_but(std::int64_t bytes)
+{
+    return {static_cast<std::size_t>(available_bytes() - bytes), "what is taken"};
+}
 
 /// Offers `whole` for a pass with all that its shape has, `bare` for the pass alone.
 void offer(const std::vector<OfferedEngine>& whole, const std::vector<OfferedEngine>& alone)
@@ -70,9 +88,14 @@ TEST_CASE("the fastest engine that runs is chosen, and known without a trial the
     offer({}, {{.name = "first", .seconds = slow},
                {.name = "second", .seconds = fast},
                {.name = "broken", .seconds = {}, .runs = false}});
+    const ConvolutionPass shape = shape_of(Pass::forward);
     Choosing chooser;
-    CHECK(chooser.plans.choose(shape_of(Pass::forward)).implementation == "cudnn:second");
+    CHECK(chooser.plans.choose(shape).implementation == "cudnn:second");
     CHECK(offers().runs > 0);
+    const engine::Choice* const kept = chooser.choices->evidence(chooser.asked(text(shape)));
+    REQUIRE(kept != nullptr);
+    CHECK(kept->candidates == std::vector<std::string>{"first", "second", "broken"});
+    CHECK(Choosing(nullptr).plans.choose(shape).implementation == "cudnn:second");
     Choosing next(chooser.choices);
     CHECK(next.plans.choose(shape_of(Pass::forward)).implementation == "cudnn:second");
     CHECK(offers().runs == 0);
@@ -90,7 +113,11 @@ TEST_CASE(
         offer({whole}, {{.name = "alone", .seconds = alone}});
         return Choosing().plans.choose(shape);
     };
-    for (const ConvolutionPass& shape : {with_bias(), between_norms()}) {
+    ConvolutionPass with_relu = with_bias(), of_weights = between_norms();
+    with_relu.bias = false;
+    of_weights.pass = Pass::backward_weights;
+    of_weights.statistics = false;
+    for (const ConvolutionPass& shape : {with_bias(), with_relu, between_norms(), of_weights}) {
         INFO(text(shape) << (shape.prologue ? " between batch norms" : ""));
         CHECK(chosen(shape, {.name = "whole", .seconds = fast}, slow).implementation == "cudnn:whole");
         CHECK(chosen(shape, {.name = "whole", .seconds = fast}, slow).fused);
@@ -100,6 +127,8 @@ TEST_CASE(
         CHECK(chosen(shape, {.name = "whole", .seconds = fast}, fast).fused);
         CHECK_FALSE(chosen(shape, {.name = "whole", .seconds = fast, .is_right = false}, slow).fused);
         CHECK_FALSE(chosen(shape, {.name = "whole", .seconds = fast, .runs = false}, slow).fused);
+        // What an engine leaves in its workspace is in nobody's way.
+        CHECK(chosen(shape, {.name = "whole", .seconds = fast, .workspace = 1 << 20}, slow).fused);
     }
 }
 
@@ -123,7 +152,10 @@ TEST_CASE("engines that take long to plan, are compiled at run time or want much
     CHECK(chosen({other, second}, false) == "cudnn:second");
     OfferedEngine wide{.name = "wide", .seconds = faster, .workspace = std::int64_t{16} << 20};
     CHECK(chosen({second, wide}) == "cudnn:wide");
-    wide.workspace = std::int64_t{64} << 20;  // a fourth of the card's memory
+    const std::int64_t most = available_bytes() / 8;
+    wide.workspace = most;
+    CHECK(chosen({second, wide}) == "cudnn:wide");
+    wide.workspace = most + 1;
     CHECK(chosen({second, wide}) == "cudnn:second");
     const auto whole = [](const ConvolutionPass& shape) {
         offer({{.name = "whole", .seconds = fast, .compiled = true}}, {{.name = "alone", .seconds = slow}});
@@ -144,6 +176,12 @@ TEST_CASE("that the bare pass is better is kept, and a pass between batch norms 
     Choosing untried(std::make_shared<engine::Choices>(), false);
     CHECK(untried.plans.choose(with_bias()).fused);
     CHECK_FALSE(untried.plans.choose(between_norms()).fused);
+    CHECK(offers().runs == 0);
+    // Where there is no such engine, nothing is tried and kept.
+    offer({}, {{.name = "alone", .seconds = fast}});
+    Choosing other;
+    CHECK_FALSE(other.plans.choose(with_bias()).fused);
+    CHECK(other.choices->evidence(other.asked(text(with_bias()))) == nullptr);
 }
 
 TEST_CASE("images are read by space to depth where both passes of the first convolution are faster so together")
@@ -164,6 +202,14 @@ TEST_CASE("images are read by space to depth where both passes of the first conv
         return found;
     };
     CHECK(is_deep(fast * 0.5, fast * 0.5));
+    Choosing untried(std::make_shared<engine::Choices>(), false);
+    CHECK_FALSE(untried.plans.reads_by_depth(first));
+    for (const auto& [size, stride, due] : {std::tuple{16, 16, true}, {32, 32, true}, {8, 8, false}, {17, 16, false}}) {
+        ConvolutionPass patches = first;
+        patches.window = {.size = size, .stride = stride, .padding = 0};
+        CHECK(untried.plans.reads_by_depth(patches) == due);
+    }
+    CHECK(offers().runs == 0);
     CHECK(is_deep(fast * 0.5, fast * 1.2));
     CHECK_FALSE(is_deep(fast * 0.5, fast * 1.8));
     CHECK_FALSE(is_deep(fast * 2, fast * 2));
@@ -171,8 +217,11 @@ TEST_CASE("images are read by space to depth where both passes of the first conv
         if (shape.source.channels != 3) return {};
         return {{.name = "one", .seconds = fast}};
     };
-    CHECK_FALSE(Choosing().plans.reads_by_depth(first));  // where no engine reads the other layout
-    CHECK_FALSE(Choosing(std::make_shared<engine::Choices>(), false).plans.reads_by_depth(first));
+    Choosing lacking;
+    CHECK_FALSE(lacking.plans.reads_by_depth(first));  // where no engine reads the other layout
+    const int runs = offers().runs;
+    CHECK_FALSE(lacking.plans.reads_by_depth(first));
+    CHECK(offers().runs == runs);
 }
 
 TEST_CASE("a library's batch norm is chosen where it is faster than our kernels, and right")
@@ -190,6 +239,15 @@ TEST_CASE("a library's batch norm is chosen where it is faster than our kernels,
             return Choosing(std::move(kept)).plans.choose(shape).plan >= 0;
         };
         CHECK(chosen({.name = "whole", .seconds = Seconds{1e-9}}));
+        offers().norms = [](const NormShape&) {
+            return std::vector<OfferedEngine>{{.name = "first", .seconds = slow},
+                                              {.name = "second", .seconds = Seconds{1e-9}}};
+        };
+        CHECK(Choosing().plans.choose(shape).plan < 0);  // only the first is tried
+        offers().norms = [](const NormShape&) { return std::vector<OfferedEngine>{}; };
+        Choosing without;
+        CHECK(without.plans.choose(shape).plan < 0);
+        CHECK(without.choices->decisions() == engine::Choices().decisions());
         CHECK_FALSE(chosen({.name = "whole", .seconds = Seconds{1e-9}, .is_right = false}));
         CHECK_FALSE(chosen({.name = "whole", .seconds = Seconds{1e-9}, .runs = false}));
         const auto kept = std::make_shared<engine::Choices>();
@@ -267,6 +325,15 @@ TEST_CASE(
         CHECK(Choosing(kept).plans.choose(pass).by_products);
         CHECK(Choosing(std::make_shared<engine::Choices>()).plans.choose(pass).plan == -1);
         launch = before;
+        // Products may take an eighth of the memory.
+        const auto bytes = static_cast<std::int64_t>(first.workspace);
+        const std::int64_t of_scores = 2 * 128 * 128 * sizeof(float), of_library = 1 << 20;
+        CHECK(bytes == of_library + (backward ? 2 : 1) * of_scores);
+        for (const std::int64_t more : {std::int64_t{-256}, std::int64_t{0}}) {
+            if (backward) continue;
+            const auto taken = all_but(8 * bytes + more);
+            CHECK(Choosing().plans.choose(pass).by_products == (more == 0));
+        }
         Choosing untried(std::make_shared<engine::Choices>(), false);
         CHECK(untried.plans.choose(pass).plan == -1);
     }
@@ -289,9 +356,21 @@ TEST_CASE("moments are chosen where they are faster than passes between the libr
         CHECK(is_by_moments({.name = "one", .seconds = seconds == slow ? fast : slow}, kept) == (seconds == slow));
         CHECK(offers().runs == 0);
     }
+    offer({}, {{.name = "one", .seconds = slow}});
+    Choosing narrow;
+    {
+        const auto taken = all_but(4096);
+        CHECK_FALSE(narrow.plans.takes_moments(forward));
+    }
+    CHECK_FALSE(narrow.plans.takes_moments(forward));  // that there was no room is remembered, but not kept
+    CHECK(narrow.choices->decisions() == engine::Choices().decisions());
     Choosing untried(std::make_shared<engine::Choices>(), false);
     CHECK_FALSE(untried.plans.takes_moments(forward));
+    Settings ordered = narrow.settings;
+    ordered.deterministic = true;
+    CHECK_FALSE(Plans(narrow.stream, ordered, "emulated", narrow.products).takes_moments(forward));
     untried.settings.moments = true;
+    offers().runs = 0;
     Plans always(untried.stream, untried.settings, "emulated", untried.products);
     CHECK(always.takes_moments(forward));
     CHECK(offers().runs == 0);

@@ -247,16 +247,16 @@ TEST_CASE("cuBLASLt applies GELU by tanh and keeps what is before it, and multip
 TEST_CASE("cuBLASLt refuses a workspace that is too small or not aligned to 256 bytes, and matrices that are not")
 {
     const Tried tried(case_of("fp32"), shape_of(false, false, none));
-    CHECK(tried.product.workspace(0) == 0);
+    CHECK(tried.product.workspace(1) == 0);
     CHECK(tried.product.workspace(2) == std::size_t{32} << 20);
     CHECK_NOTHROW(tried.enqueue(2));
     CHECK_THROWS_WITH(tried.enqueue(2, 0, std::size_t{16} << 20), Contains("status 7"));
-    CHECK_THROWS_WITH(tried.enqueue(1, 128, std::size_t{1} << 20), Contains("status 7"));
-    CHECK_THROWS_WITH(tried.product.enqueue(0, tried.left.data() + 128, tried.right.data(), tried.result.data(),
+    CHECK_THROWS_WITH(tried.enqueue(0, 128, std::size_t{1} << 20), Contains("status 7"));
+    CHECK_THROWS_WITH(tried.product.enqueue(1, tried.left.data() + 128, tried.right.data(), tried.result.data(),
                                             nullptr, 0, tried.stream.get()),
                       Contains("status 7"));
     const std::vector<float> of_host(rows * inner);
-    CHECK_THROWS_WITH(tried.product.enqueue(0, of_host.data(), tried.right.data(), tried.result.data(), nullptr, 0,
+    CHECK_THROWS_WITH(tried.product.enqueue(1, of_host.data(), tried.right.data(), tried.result.data(), nullptr, 0,
                                             tried.stream.get()),
                       Contains("status 7"));
 }

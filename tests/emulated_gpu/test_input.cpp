@@ -126,6 +126,7 @@ TEST_CASE("a step that ends after the copy of its next batch does not wait, and 
 
 TEST_CASE("the exchange of a step runs in a stream before all others, and its bytes are those of each mode")
 {
+    emulated::machine().chance().seed(1);
     const auto library = gpu::Nccl::open({ROOF_EMULATED_NCCL});
     REQUIRE(library != nullptr);
     const auto hosts = parallel::shared_memory_communicator(parallel::SharedMemory::create(1), 0, {});

@@ -1,5 +1,6 @@
 // The trials that write layers around a batch norm in two ways: they run on values that they wrote themselves, whatever was in
 // the memory before, and tell right results from wrong ones. Loops take the place of cuDNN, and a stand-in that of cuBLASLt.
+#include "ert/base/error.hpp"
 #include "tests/cudnn/moments_trial.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
 #include "tests/engine/layers/host_run.hpp"
@@ -54,15 +55,17 @@ struct NormTrial : Trial {
     }
 };
 
-/// Whether the trial tells each result of the second way from one that is 5% larger.
-void check_that_each_result_counts(const Trial& trial)
+/// Whether the trial tells each result of the second way from one that is larger, and leaves to a step what a step does.
+void check_that_each_result_counts(const Trial& trial, float larger = 1.05F)
 {
+    for (const Trial::Way& way : trial.ways())
+        for (const ir::Operation& one : way.timed) CHECK_FALSE(std::holds_alternative<Widen>(one));
     CHECK(trial.agrees(1));
     for (const Tensor& result : trial.ways()[1].results) {
         Values values(trial.memory(), result);
         std::vector<float> right;
         for (std::size_t k = 0; k < result.elements(); ++k) right.push_back(values[k]);
-        for (std::size_t k = 0; k < right.size(); ++k) values.put(k, 1.05F * right[k]);
+        for (std::size_t k = 0; k < right.size(); ++k) values.put(k, larger * right[k]);
         CHECK_FALSE(trial.agrees(1));
         for (std::size_t k = 0; k < right.size(); ++k) values.put(k, right[k]);
         CHECK(trial.agrees(1));
@@ -88,6 +91,7 @@ TEST_CASE("a trial writes its values and its counters before anything is timed o
                 REQUIRE(std::abs(values[k]) < 2.5);
                 sum += std::abs(values[k]);
             }
+            if (filled.elements() == 16) CHECK(values[7] > 0);  // weights of channels are
             CHECK(sum > 0.1 * static_cast<double>(filled.elements()));
         }
         CHECK(trial.seconds(0) > 0);
@@ -107,7 +111,7 @@ TEST_CASE("a batch norm's own kernels agree with the loops, and with no plan tha
                 CHECK(trial.ways()[1].results.size() == (backward ? 6 : 3));
                 const bool is_right = loops.runs && loops.wrong == 0;
                 CHECK(trial.is_right(1) == is_right);
-                if (is_right) check_that_each_result_counts(trial);
+                if (is_right) check_that_each_result_counts(trial, precision == Precision::fp32 ? 1.001F : 1.05F);
             }
         }
     }
@@ -128,4 +132,59 @@ TEST_CASE("the trial of moments finds that both ways agree in each format, and e
         for (const std::size_t way : {0U, 1U}) CHECK(std::isfinite(trial.seconds(way)));
         CHECK(trial.is_right(1));  // what was timed left nothing behind
     }
+}
+
+TEST_CASE("a way runs once before it is captured, with what is shared in every other of its runs; a failure is final")
+{
+    const gpu::Stream stream;
+    std::string letters;
+    const auto operation = [](char letter) { return std::vector<ir::Operation>{Convolve{.plan = letter}}; };
+    const Trial::Bind bind = [&](const ir::Operation& one, const Memory&) -> std::function<void()> {
+        return [&letters, letter = static_cast<char>(std::get<Convolve>(one).plan)] {
+            letters += letter;
+            if (letter == 'x') throw Error("it fails");
+        };
+    };
+    Trial in_graphs(stream), apart(stream);
+    in_graphs.time_in_graphs(3);
+    for (Trial* const trial : {&in_graphs, &apart}) {
+        trial->add({.timed = operation('t'), .before = operation('b'), .shared = operation('s')});
+        trial->add({.timed = operation('x')});
+        trial->place("a trial", bind);
+    }
+    emulated::machine().graph_launch_seconds = 6;
+    for (int turn = 0; turn < 2; ++turn) {
+        CHECK(in_graphs.seconds(0) == Approx(2).epsilon(0.01));
+        CHECK(letters == "bststtst");
+    }
+    emulated::machine().graph_launch_seconds = 0;
+    for (const std::string due : {"t", "tt"}) {
+        letters = due.substr(1);
+        CHECK(std::isfinite(apart.seconds(0)));
+        CHECK(letters == due);
+    }
+    letters.clear();
+    for (int turn = 0; turn < 2; ++turn) {
+        CHECK(std::isinf(in_graphs.seconds(1)));
+        CHECK(letters == "x");
+    }
+}
+
+TEST_CASE("values are repeated to the end of a tensor, in its format, and results that should be zeros are zeros")
+{
+    const gpu::Stream stream;
+    for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
+        Trial trial(stream);
+        const Tensor due = trial.value({.batch = 1, .channels = 8, .precision = precision}, {1, 2, 3});
+        const Tensor zeros = trial.program().resident(due), found = trial.program().resident(due);
+        trial.add({.results = {zeros}});
+        trial.add({.results = {found}});
+        trial.place("a trial", {});
+        const Values values(trial.memory(), due);
+        for (std::size_t i = 0; i < 8; ++i) CHECK(values[i] == static_cast<float>(i % 3 + 1));
+        CHECK(trial.agrees(1));
+        Values(trial.memory(), found).put(2, 1e-3F);
+        CHECK_FALSE(trial.agrees(1));
+    }
+    CHECK(pattern(around_zero).front() == -1);  // a hash of 0 is 0
 }

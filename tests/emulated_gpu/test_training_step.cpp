@@ -6,6 +6,10 @@
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/small_networks.hpp"
 #include "workloads/cudnn/step.hpp"
+#include "workloads/cudnn/train_bench.hpp"
+
+#include <algorithm>
+#include <utility>
 
 using namespace roof;
 using namespace roof::cudnn;
@@ -41,6 +45,48 @@ std::vector<double> losses_of(const model::Graph& graph, Precision precision, bo
     CHECK(emulated::fault_of_pending_work().empty());
     return losses;
 }
+
+model::Graph small_network()
+{
+    model::Graph net("small", {3, 8, 8});
+    const int x = net.relu("relu", net.convolution("conv", 0, 8, {.size = 3, .stride = 2, .padding = 1}, true));
+    net.linear("fc", net.flatten("flat", x), 10);
+    return net;
+}
+
+StepOptions options_of(bool is_graph, const std::string& data = "hashed")
+{
+    return {.device = {0}, .device_model = "emulated", .data = data, .graph = is_graph};
+}
+
+/// Launches of a step of a small network, one at a time.
+struct Launched {
+    Launched(Precision precision, const StepOptions& options)
+        : step(small_network(), hashed(precision), options), trace(clock, step.parts().size())
+    {
+    }
+    /// Launches the step to the end of a phase, of the last as a rule.
+    Trace& launch(Phase last = Phase::update)
+    {
+        trace.reset();
+        if (last == Phase::update)
+            step.launch(trace);
+        else
+            CHECK(step.launch_to(last, trace));
+        return trace;
+    }
+    StepState state() const
+    {
+        StepState state;
+        REQUIRE(cudaMemcpy(&state, step.program().state(), sizeof(state), cudaMemcpyDeviceToHost) == cudaSuccess);
+        return state;
+    }
+    std::string remarks() const { return join(step.remarks(), "; "); }
+
+    Step step;
+    const Clock clock = steady_clock();
+    Trace trace;
+};
 
 }  // namespace
 
@@ -233,4 +279,116 @@ TEST_CASE("a step whose attention is cuDNN's has the losses of our kernels', in 
         CHECK(losses[1] == Approx(next()).margin(within));
         CHECK(losses == losses_of(graph, precision, true, 2, 2));
     }
+}
+
+TEST_CASE("a step launches its stages, or graphs of them, and every fourth time once more to time each")
+{
+    for (const bool is_graph : {true, false}) {
+        Launched launched(Precision::fp32, options_of(is_graph));
+        const std::size_t stages = launched.step.parts().size();
+        std::size_t entered = 0;
+        const PartListener listener{[&](std::size_t) { ++entered; }, [] {}};
+        launched.trace.set_listener(&listener);
+        // The first launch loads kernels, then the watched step is captured; the second launch captures its own.
+        const std::vector<std::size_t> due =
+            is_graph ? std::vector<std::size_t>{2, 1, 0, 0, 0, 0} : std::vector<std::size_t>{2, 1, 1, 1, 2, 1};
+        for (std::size_t i = 0; i < due.size(); ++i) {
+            entered = 0;
+            const Trace& trace = launched.launch();
+            CHECK(entered == due[i] * stages);
+            CHECK(launched.state().step == i + 1 + i / 4 + 1);
+            Seconds sum{};
+            for (const Seconds part : trace.part_seconds()) {
+                CHECK(part.value > 0);
+                sum += part;
+            }
+            CHECK(sum.value == Approx(trace.time_taken().value().value).epsilon(0.25));
+        }
+        CHECK(launched.remarks().find("updates were left out") == std::string::npos);
+    }
+}
+
+TEST_CASE("the copy of a batch is in the time of the step that it runs beside, or is waited for before the next")
+{
+    const test::TemporaryFolder folder;
+    test::write_folder_of(folder.path(), 10, 2);
+    emulated::Card& card = emulated::machine().device(0).card;
+    const double before = std::exchange(card.link_bytes_per_cycle, card.link_bytes_per_cycle * 1e-3);
+    double longest_step = 0, longest_wait = 0;
+    for (const bool is_graph : {true, false}) {
+        emulated::machine().chance().seed(1);
+        Launched launched(Precision::fp32, options_of(is_graph, folder.path().string()));
+        const StepProgram& list = launched.step.program().list();
+        const auto bytes = static_cast<double>(list.images.bytes() + list.labels.bytes());
+        const double copy = bytes / (card.link_bytes_per_cycle * card.clock_hz);
+        Seconds all{}, waited{};
+        const auto launch = [&](Phase last) {
+            const Trace& trace = launched.launch(last);
+            all += trace.data_seconds() + trace.time_taken().value();
+            longest_step = std::max(longest_step, trace.time_taken().value().value / copy);
+            longest_wait = std::max(longest_wait, trace.data_seconds().value / copy);
+            return trace.data_seconds();
+        };
+        for (int i = 0; i < 6; ++i) waited += launch(Phase::update);
+        CHECK_THAT(launched.remarks(), Catch::Contains("the step waited " + format_duration((waited / 6).value)));
+        for (const Phase last : {Phase::forward, Phase::update, Phase::backward}) launch(last);
+        // What is copied between the last event of a graph and the one behind it is in neither.
+        CHECK(all.value <= 1.02 * 7 * copy);
+        if (!is_graph) CHECK(all.value >= 7 * copy);
+    }
+    CHECK(longest_step > 1);
+    CHECK(longest_wait > 1);
+    card.link_bytes_per_cycle = before;
+}
+
+TEST_CASE("a step has the clock that the driver names beside it, and says when updates were left out")
+{
+    setenv("ROOF_EMULATED_CLOCKS", "1", 1);
+    StepOptions options = options_of(true);
+    options.nvml = gpu::Nvml::open();
+    REQUIRE(options.nvml != nullptr);
+    Launched launched(Precision::fp16, options);
+    CHECK(launched.remarks().find("updates were left out") == std::string::npos);
+    for (const Phase last : {Phase::update, Phase::forward, Phase::backward})
+        CHECK(launched.launch(last).sample().clock.value == 1e6);
+    unsetenv("ROOF_EMULATED_CLOCKS");
+}
+
+TEST_CASE("ranks are sent the parameters, what is read in their place, and the step's state")
+{
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        const Step step(small_network(), hashed(precision), options_of(false));
+        const Parameters& parameters = step.program().list().parameters;
+        std::vector<std::size_t> due{parameters.values.bytes(), sizeof(StepState)};
+        if (precision == Precision::bf16) due.insert(due.begin() + 1, parameters.values.bytes() / 2);
+        std::vector<std::size_t> found;
+        for (const nccl::DeviceBytes& one : step.program().updated()) found.push_back(one.bytes);
+        CHECK(found == due);
+    }
+}
+
+TEST_CASE("training on a GPU says what the card, the library or its algorithms lack")
+{
+    const TrainBench bench({}, nullptr);
+    const Machine machine;
+    const auto reason = [&](const std::string& capability, const std::string& algorithm) {
+        Point point;
+        for (const Axis& axis : bench.axes(machine))
+            if (!axis.optional) point.set(axis.name, axis.defaults.front());
+        point.set("precision", "fp32");
+        point.set("algorithm", algorithm);
+        Device device;
+        device.name = "gpu:0";
+        device.kind = "gpu";
+        device.facts["compute capability"] = capability;
+        return bench.unsupported_reason(point, machine, device).value_or("");
+    };
+    for (const char* const fine : {"auto", "gemm"}) CHECK(reason("7.5", fine).empty());
+    CHECK_THAT(reason("9.0", "winograd"), Catch::Contains("offers no engine of the algorithm 'winograd' in fp32"));
+    CHECK_THAT(reason("7.0", "auto"), Catch::Contains("this cuDNN"));
+    emulated::Card& card = emulated::machine().device(0).card;
+    const int major = std::exchange(card.major, 5);
+    CHECK(reason("5.0", "auto").find("this cuDNN") == std::string::npos);
+    CHECK_THAT(reason("3.7", "auto"), Catch::Contains("this cuDNN"));
+    card.major = major;
 }

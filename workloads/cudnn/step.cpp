@@ -65,7 +65,7 @@ void Step::abandon()
 double Step::train(Trace& trace)
 {
     const gpu::CurrentDevice current(options_.device);
-    const Seconds waited = carried_ + (launches_ > 0 ? input_.arrive(end_) : Seconds{});
+    const Seconds waited = carried_ + input_.arrive(end_);
     carried_ = {};
     exposed_ += waited;
     trace.waited_for_data(waited);
@@ -98,8 +98,8 @@ StepState Step::state() const
     return state;
 }
 
-/// Returns whether this launch uses the graph; if needed, captures and uploads it outside the timed step. The first
-/// launch loads kernels, which is not possible in a capture. The graph's own events exclude the host's launch time.
+/// Returns whether this launch uses the graph; if needed, captures and uploads it. The first launch loads kernels, which
+/// is not possible in a capture. The graph's own events exclude the upload and the host's launch time.
 bool Step::prepare_graph(const Trace& trace)
 {
     if (!options_.graph || launches_ == 0) return false;
@@ -109,7 +109,6 @@ bool Step::prepare_graph(const Trace& trace)
         enqueue(trace);
         graph_end_.record(stream_.get());
     });
-    stream_.synchronize();
     return true;
 }
 

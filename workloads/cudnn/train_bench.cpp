@@ -17,7 +17,7 @@ namespace {
 std::optional<std::string> lacking_algorithm(const Settings& settings, const Device& device)
 {
     const gpu::CurrentDevice current(gpu::id_of(device));
-    if (offers(settings.algorithm, settings, current_device())) return std::nullopt;
+    if (offers(settings, current_device())) return std::nullopt;
     return "cuDNN " + library_version() + " offers no engine of the algorithm '" +
            std::string(name(settings.algorithm)) + "' in " + std::string(traits(settings.precision).name) +
            (settings.deterministic ? " that gives the same bits each time" : "") + " on this GPU; 'auto' serves";
@@ -99,7 +99,7 @@ std::filesystem::path TrainBench::choices_file(const Machine&, const Device& dev
 {
     std::string folder = device.model;
     std::ranges::replace_if(
-        folder, [](unsigned char letter) { return std::isalnum(letter) == 0; }, '-');
+        folder, [](unsigned char letter) { return !std::isalnum(letter); }, '-');
     return std::filesystem::path(folder) / "cudnn_convolutions.csv";
 }
 

@@ -20,7 +20,7 @@ struct cublasLtContext {
 namespace {
 
 constexpr std::uint32_t assumed_alignment = 256;  ///< of matrices, unless a preference says less, and workspaces
-constexpr std::array<std::size_t, 3> workspaces{0, std::size_t{1} << 20, std::size_t{32} << 20};  ///< of the algorithms
+constexpr std::array<std::size_t, 3> workspaces{std::size_t{1} << 20, 0, std::size_t{32} << 20};  ///< of the algorithms
 
 template <class Object>
 class Alive {
@@ -64,6 +64,8 @@ std::unique_ptr<Operands> operands_of(const void* a, const void* b, const void* 
     if (std::find(std::begin(all), std::end(all), nullptr) != std::end(all)) return nullptr;
     return std::make_unique<Operands>(Operands{*all[0], *all[1], *all[2], *all[3]});
 }
+
+std::vector<const void*> left_matrices;  ///< of all calls
 
 /// What an algorithm was suggested for: it serves nothing else.
 struct Algorithm {
@@ -292,7 +294,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
     const cublasStatus_t status = status_of(*what, *with, card, machine().libraries_fuse);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
     for (const std::size_t workspace : workspaces) {
-        if (*count == wanted || workspace > limits->workspace) break;
+        if (*count == wanted) break;
+        if (workspace > limits->workspace) continue;
         cublasLtMatmulHeuristicResult_t& result = results[(*count)++];
         result = {};
         const Algorithm algorithm{key_of(*what, *with), workspace, limits->alignments};
@@ -342,11 +345,21 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     Stream& in = machine().stream(stream, current_device());
     if (in.device != device) return CUBLAS_STATUS_EXECUTION_FAILED;
     const std::uint64_t k = what->transposes_a == CUBLAS_OP_N ? with->a.columns : with->a.rows;
+    left_matrices.push_back(a);
+    constexpr std::uint64_t most_written = std::uint64_t{64} << 10;
+    const std::uint64_t written = std::min(algorithm.workspace, most_written);
     const auto run = [=, what = *what, with = *with, of_product = scale_at(what->scale, alpha),
                       taken = seconds_of(*with, k, card)](double& seconds) {
+        if (written > 0) std::memset(workspace, 0xff, written);
         multiply_or_repeat(what, with, of_product, of_c, a, b, c, d);
         seconds += taken;
     };
     return machine().enqueue(in, {.run = run}) == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+/// For tests.
+std::vector<const void*>* emulated_left_matrices()
+{
+    return &left_matrices;
 }
 }

@@ -77,6 +77,10 @@ const Object& graph_of_configuration(const Object& configuration)
 void check(const Object& one)
 {
     switch (one.kind) {
+        case CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR:
+            require(one.value<int>(CUDNN_ATTR_DEVICEPROP_DEVICE_ID, CUDNN_TYPE_INT32) == current_device(),
+                    "a device that is not current");
+            break;
         case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
             graph_in(one);
             break;

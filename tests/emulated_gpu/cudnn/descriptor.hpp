@@ -51,6 +51,8 @@ class Object {
     std::vector<Value> values(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) const;
     const Object& part(cudnnBackendAttributeName_t name) const;
     const std::vector<std::shared_ptr<Object>>& parts(cudnnBackendAttributeName_t name) const;
+    /// Of all attributes, in the order of their numbers.
+    std::vector<std::shared_ptr<Object>> all_parts() const;
 
     cudnnBackendDescriptorType_t kind;
     bool is_final = false;
@@ -105,6 +107,13 @@ Value Object::value(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_
 inline const std::vector<std::shared_ptr<Object>>& Object::parts(cudnnBackendAttributeName_t name) const
 {
     return attribute(name, CUDNN_TYPE_BACKEND_DESCRIPTOR).objects;
+}
+
+inline std::vector<std::shared_ptr<Object>> Object::all_parts() const
+{
+    std::vector<std::shared_ptr<Object>> all;
+    for (const auto& [name, one] : attributes_) all.insert(all.end(), one.objects.begin(), one.objects.end());
+    return all;
 }
 
 inline const Object& Object::part(cudnnBackendAttributeName_t name) const

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <thread>
 #include <variant>
@@ -23,6 +24,7 @@ struct Content {
     std::variant<ConvolutionPass, NormShape, AttentionPass> shape;
     OfferedEngine engine;
     std::map<std::int64_t, void*> addresses;
+    void* workspace = nullptr;
 };
 
 Content& content(const Descriptor& descriptor)
@@ -41,7 +43,7 @@ std::vector<Engine> engines_of(const Content& graph, const std::vector<OfferedEn
 {
     std::vector<Engine> all;
     for (const OfferedEngine& one : offered) {
-        all.push_back({one.name, {}, made({graph.shape, one, {}})});
+        all.push_back({one.name, {}, made({.shape = graph.shape, .engine = one})});
         all.back().notes.compiled_at_run_time = one.compiled;
     }
     return all;
@@ -203,24 +205,25 @@ Descriptor current_device()
 }
 Handle::Handle(cudaStream_t stream) : handle_(reinterpret_cast<cudnnContext*>(stream)) {}
 
-Descriptor address_pack(const std::vector<Address>& addresses, void*)
+Descriptor address_pack(const std::vector<Address>& addresses, void* workspace)
 {
     Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    content(pack).workspace = workspace;
     for (const Address& one : addresses) content(pack).addresses[one.number] = one.at;
     return pack;
 }
 
 Descriptor convolution_graph(const ConvolutionPass& shape)
 {
-    return made({shape, {}, {}});
+    return made({.shape = shape});
 }
 Descriptor graph_of(const NormShape& shape)
 {
-    return made({shape, {}, {}});
+    return made({.shape = shape});
 }
 Descriptor graph_of(const AttentionPass& pass)
 {
-    return made({pass, {}, {}});
+    return made({.shape = pass});
 }
 std::vector<Engine> engines_for(const Descriptor& graph, const Descriptor&)
 {
@@ -260,12 +263,16 @@ extern "C" cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendD
 {
     using namespace roof;
     const auto given = *static_cast<const cudnn::Content*>(plan);
+    const auto [graph, engine, addresses, workspace] = *static_cast<const cudnn::Content*>(pack);
+    const auto bytes = static_cast<std::size_t>(given.engine.workspace);
     if (!given.engine.runs) return CUDNN_STATUS_EXECUTION_FAILED;
+    if (bytes > 0 && workspace == nullptr) return CUDNN_STATUS_BAD_PARAM;
     ++emulated::offers().runs;
     emulated::Machine& machine = emulated::machine();
     const std::lock_guard lock(machine.mutex());
     emulated::Stream& stream = machine.stream(reinterpret_cast<cudaStream_t>(handle), emulated::current_device());
-    const auto run = [given, addresses = static_cast<const cudnn::Content*>(pack)->addresses](double& seconds) {
+    const auto run = [given, addresses = addresses, workspace = workspace, bytes](double& seconds) {
+        if (bytes > 0) std::memset(workspace, 0xff, bytes);
         cudnn::run_engine(given, addresses);
         seconds += given.engine.seconds.value;
     };

@@ -52,9 +52,9 @@ std::string json_of(const Descriptor&)
 {
     return "{}";
 }
-bool offers(Algorithm algorithm, const Settings&, const Descriptor&)
+bool offers(const Settings& settings, const Descriptor&)
 {
-    return algorithm == Algorithm::gemm;
+    return settings.algorithm == Algorithm::gemm;
 }
 
 Plans::Plans(const gpu::Stream& stream, const Settings& settings, std::string device_model, Products& products)

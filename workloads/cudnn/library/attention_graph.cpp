@@ -69,7 +69,7 @@ class Writer {
                keys(to));
     }
     Descriptor apply(cudnnPointwiseMode_t mode, const std::vector<Descriptor>& from, const Descriptor& to,
-                     cudnnDataType_t computed_in = CUDNN_DATA_FLOAT, std::int64_t axis = -1)
+                     cudnnDataType_t computed_in = CUDNN_DATA_FLOAT, std::int64_t axis = 0)
     {
         return add(pointwise(mode, from, to, computed_in, axis), to);
     }
@@ -142,7 +142,7 @@ class Writer {
     }
 
     AttentionPass pass_;
-    std::int64_t next_ = 100;
+    std::int64_t next_ = first_passing;
 };
 
 void write_forward(Writer& write, cudnnDataType_t type)

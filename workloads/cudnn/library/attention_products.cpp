@@ -31,7 +31,7 @@ constexpr std::size_t alignment = 256;
 
 std::size_t aligned(std::size_t bytes)
 {
-    return (bytes + alignment - 1) / alignment * alignment;
+    return up_to_multiple(bytes, alignment);
 }
 
 /// The scores of a head of queries for each head of keys, in bytes.
@@ -74,6 +74,7 @@ AttentionProducts::AttentionProducts(const std::shared_ptr<const gpu::CublasLt>&
                                      bool rounded)
     : pass_(pass)
 {
+    constexpr int most = 1;  ///< algorithms of a product
     const Matrices of(pass);
     const cudaDataType numbers = type_of_numbers(pass.precision);
     const std::uint64_t head = bytes_of_numbers(pass) * extent(pass.channels);  // the parts of maps begin at heads
@@ -90,7 +91,7 @@ AttentionProducts::AttentionProducts(const std::shared_ptr<const gpu::CublasLt>&
                                        .adds = adds,
                                        .products = pass.kv_heads,
                                        .alignment = static_cast<unsigned>(std::gcd(alignment, head))},
-                     1);
+                     most);
         products_bytes_ = std::max(products_bytes_, aligned(made->workspace(0)));
     };
     make(scores_, true, of.keys, true, of.queries, false, of.scores);

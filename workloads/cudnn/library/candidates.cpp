@@ -3,13 +3,15 @@
 #include "ert/base/error.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace roof::cudnn {
 namespace {
 
-bool is_of(const EngineNotes& notes, Algorithm algorithm)
+/// Of the wanted algorithm; none is of the automatic one.
+auto is_wanted_by(const Settings& settings)
 {
-    return algorithm == Algorithm::automatic || notes.algorithm() == name(algorithm);
+    return [&settings](const Engine& engine) { return engine.notes.algorithm() == name(settings.algorithm); };
 }
 
 }  // namespace
@@ -30,8 +32,8 @@ std::vector<Engine> allowed_engines(const ConvolutionPass& shape, const Settings
         return {};  // no graph of this kind
     }
     std::erase_if(found, [&](const Engine& engine) { return !is_allowed(engine.notes, settings); });
-    const auto is_wanted = [&](const Engine& engine) { return is_of(engine.notes, settings.algorithm); };
-    if (std::ranges::any_of(found, is_wanted)) std::erase_if(found, [&](const Engine& one) { return !is_wanted(one); });
+    const auto is_wanted = is_wanted_by(settings);
+    if (std::ranges::any_of(found, is_wanted)) std::erase_if(found, std::not_fn(is_wanted));
     return found;
 }
 
@@ -44,17 +46,13 @@ std::optional<PlannedEngine> planned(const Engine& engine, const Descriptor& dev
     }
 }
 
-bool offers(Algorithm algorithm, const Settings& settings, const Descriptor& device)
+bool offers(const Settings& settings, const Descriptor& device)
 {
-    if (algorithm == Algorithm::automatic) return true;
     const ConvolutionPass usual{
         {.batch = 8, .source = {64, 56, 56}, .result = {64, 56, 56}, .window = {.size = 3, .stride = 1, .padding = 1}},
         Pass::forward,
         settings.precision};
-    const std::vector<Engine> engines = engines_for(convolution_graph(usual), device);
-    return std::ranges::any_of(engines, [&](const Engine& engine) {
-        return is_allowed(engine.notes, settings) && is_of(engine.notes, algorithm);
-    });
+    return std::ranges::any_of(allowed_engines(usual, settings, device), is_wanted_by(settings));
 }
 
 std::string chooser_of(const Settings& settings, const std::string& device_model)

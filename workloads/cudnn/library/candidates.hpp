@@ -28,8 +28,9 @@ struct PlannedEngine {
 /// a good part of a second.
 std::optional<PlannedEngine> planned(const Engine& engine, const Descriptor& device);
 
-/// Returns whether cuDNN has an engine of the algorithm for 3x3 convolutions on this device. Throws Error.
-bool offers(Algorithm algorithm, const Settings& settings, const Descriptor& device);
+/// Returns whether cuDNN has an engine of the settings' algorithm, not the automatic one, for 3x3 convolutions on this
+/// device. Throws Error.
+bool offers(const Settings& settings, const Descriptor& device);
 
 /// Returns the key of stored choices: library, device, and what the settings allow.
 std::string chooser_of(const Settings& settings, const std::string& device_model);

@@ -8,34 +8,13 @@ namespace roof::cudnn {
 namespace {
 
 Descriptor pointwise_function(cudnnPointwiseMode_t mode, cudnnDataType_t computed_in = CUDNN_DATA_FLOAT,
-                              std::int64_t axis = -1)
+                              std::int64_t axis = 0)
 {
     Descriptor what(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
     what.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode)
         .set(CUDNN_ATTR_POINTWISE_MATH_PREC, computed_in);
-    if (axis >= 0) what.set(CUDNN_ATTR_POINTWISE_AXIS, axis);
+    if (mode == CUDNN_POINTWISE_GEN_INDEX) what.set(CUDNN_ATTR_POINTWISE_AXIS, axis);
     return what.finish();
-}
-
-EngineNotes notes_of(const Descriptor& engine)
-{
-    EngineNotes notes;
-    for (const int note :
-         engine.words(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT)) {
-        if (note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE) notes.tensor_core = true;
-        if (note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) notes.rounds_inputs = true;
-        if (note == CUDNN_NUMERICAL_NOTE_FFT) notes.fft = true;
-        if (note == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC) notes.deterministic = false;
-        if (note == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4) notes.winograd_tile = 2;
-        if (note == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6) notes.winograd_tile = 4;
-        if (note >= CUDNN_NUMERICAL_NOTE_WINOGRAD && note <= CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13)
-            notes.winograd = true;
-    }
-    for (const int note :
-         engine.words(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE, CUDNN_BEHAVIOR_NOTE_TYPE_COUNT)) {
-        if (note == CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION) notes.compiled_at_run_time = true;
-    }
-    return notes;
 }
 
 Engine described(const Descriptor& configuration)
@@ -48,7 +27,12 @@ Engine described(const Descriptor& configuration)
         const int knob = choice.words(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1).at(0);
         name += " k" + std::to_string(knob) + "=" + std::to_string(choice.number(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
     }
-    return {name, notes_of(engine), configuration};
+    return {
+        name,
+        notes_of(
+            engine.words(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT),
+            engine.words(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE, CUDNN_BEHAVIOR_NOTE_TYPE_COUNT)),
+        configuration};
 }
 
 /// Returns the suggestions of a heuristics mode; none if the mode refuses the graph.
@@ -121,6 +105,24 @@ Descriptor pointwise_backward(cudnnPointwiseMode_t mode, const Descriptor& from,
         .set(CUDNN_ATTR_OPERATION_POINTWISE_DYDESC, gradient)
         .set(CUDNN_ATTR_OPERATION_POINTWISE_DXDESC, to)
         .finish();
+}
+
+EngineNotes notes_of(const std::vector<int>& numerical, const std::vector<int>& of_behaviour)
+{
+    const auto has = [&](int note) { return std::ranges::count(numerical, note) > 0; };
+    const bool compiles = std::ranges::count(of_behaviour, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION) > 0;
+    const auto is_winograd = [](int note) {
+        return note >= CUDNN_NUMERICAL_NOTE_WINOGRAD && note <= CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13;
+    };
+    return {.tensor_core = has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE),
+            .rounds_inputs = has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS),
+            .winograd = std::ranges::any_of(numerical, is_winograd),
+            .winograd_tile = has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4)   ? 2
+                             : has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6) ? 4
+                                                                           : 0,
+            .fft = has(CUDNN_NUMERICAL_NOTE_FFT),
+            .deterministic = !has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC),
+            .compiled_at_run_time = compiles};
 }
 
 std::string_view EngineNotes::algorithm() const

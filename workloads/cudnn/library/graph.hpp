@@ -22,15 +22,18 @@ cudnnDataType_t type_of(Precision precision);
 /// Storage of a tensor: memory, an intermediate that is never written, or a host value passed with the call.
 enum class Residence { memory, passing, argument };
 
+/// Numbers of tensors without addresses begin here.
+inline constexpr std::int64_t first_passing = 100;
+
 /// `number` identifies the tensor when addresses are given to a plan.
 Descriptor tensor(std::int64_t number, const Dimensions& dimensions, cudnnDataType_t type,
                   Residence residence = Residence::memory);
 Descriptor tensor(std::int64_t number, const Dimensions& dimensions, const Dimensions& strides, cudnnDataType_t type,
                   Residence residence = Residence::memory);
 
-/// to = f(from ...), of one to three; `axis`: of which it is the index, else none.
+/// to = f(from ...), of one to three; `axis`: of which GEN_INDEX is the index.
 Descriptor pointwise(cudnnPointwiseMode_t mode, const std::vector<Descriptor>& from, const Descriptor& to,
-                     cudnnDataType_t computed_in = CUDNN_DATA_FLOAT, std::int64_t axis = -1);
+                     cudnnDataType_t computed_in = CUDNN_DATA_FLOAT, std::int64_t axis = 0);
 
 /// dx = dy * f'(x). For a ReLU, `from` may be its output.
 Descriptor pointwise_backward(cudnnPointwiseMode_t mode, const Descriptor& from, const Descriptor& gradient,
@@ -49,6 +52,7 @@ struct EngineNotes {
     /// Returns "winograd", "fft" or "gemm" (all others: implicit matrix products; no note identifies direct ones).
     std::string_view algorithm() const;
 };
+EngineNotes notes_of(const std::vector<int>& numerical, const std::vector<int>& of_behaviour);
 
 struct Engine {
     std::string name;  ///< engine and knobs, "engine 62 k2=1 k24=3"; the same in each process

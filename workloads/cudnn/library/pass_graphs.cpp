@@ -95,8 +95,7 @@ class Tensors {
     /// Between two operations, in fp32 or rounded.
     Descriptor passing(const model::Shape& of, bool is_rounded = false)
     {
-        constexpr std::int64_t first = 100;
-        return tensor(first + passing_++, extents(of), is_rounded ? type_ : CUDNN_DATA_FLOAT, Residence::passing);
+        return tensor(next_++, extents(of), is_rounded ? type_ : CUDNN_DATA_FLOAT, Residence::passing);
     }
 
   private:
@@ -104,7 +103,7 @@ class Tensors {
 
     int batch_;
     cudnnDataType_t type_;
-    std::int64_t passing_ = 0;
+    std::int64_t next_ = first_passing;
 };
 
 /// Returns the source as the convolution reads it.
@@ -206,7 +205,7 @@ Descriptor convolution_graph(const ConvolutionPass& shape)
     return graph_of(operations_of(shape));
 }
 
-Descriptor graph_of(const NormShape& shape)
+std::vector<Descriptor> operations_of(const NormShape& shape)
 {
     Tensors tensors(shape.batch, shape.precision);
     const Descriptor source = tensors.map(norm_source, shape.map);
@@ -214,12 +213,16 @@ Descriptor graph_of(const NormShape& shape)
     const Descriptor given = tensors.map(norm_gradient_given, shape.map);
     const Descriptor between = tensors.passing(shape.map);
     if (!shape.relu)
-        return graph_of(
-            {shape.backward ? differentiate(shape, source, given, result) : normalise(shape, source, result)});
+        return {shape.backward ? differentiate(shape, source, given, result) : normalise(shape, source, result)};
     if (!shape.backward)
-        return graph_of({normalise(shape, source, between), pointwise(CUDNN_POINTWISE_RELU_FWD, {between}, result)});
-    return graph_of({pointwise_backward(CUDNN_POINTWISE_RELU_BWD, tensors.map(norm_output, shape.map), given, between),
-                     differentiate(shape, source, between, result)});
+        return {normalise(shape, source, between), pointwise(CUDNN_POINTWISE_RELU_FWD, {between}, result)};
+    return {pointwise_backward(CUDNN_POINTWISE_RELU_BWD, tensors.map(norm_output, shape.map), given, between),
+            differentiate(shape, source, between, result)};
+}
+
+Descriptor graph_of(const NormShape& shape)
+{
+    return graph_of(operations_of(shape));
 }
 
 }  // namespace roof::cudnn

@@ -52,8 +52,9 @@ enum NormNumber : std::int64_t {
 /// A batch norm in training, with its ReLU or the ReLU's gradient.
 ///   forward   source, weight, bias, running statistics -> mean, 1 / deviation, new running statistics, result
 ///   backward  gradient, output of the ReLU, source, weight, mean, 1 / deviation -> gradients of source, weight and bias
-/// Without a driver, cuDNN 9.19 accepts these graphs but finishes no plan: it compiles their engines at run time. Throws as
+/// Without a driver, cuDNN 9.19 accepts these graphs but finishes no plan: it compiles their engines at run time. Throw as
 /// convolution_graph().
+std::vector<Descriptor> operations_of(const NormShape& shape);
 Descriptor graph_of(const NormShape& shape);
 
 }  // namespace roof::cudnn

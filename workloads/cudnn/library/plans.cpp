@@ -53,8 +53,8 @@ void plan_in_time(const std::vector<Engine>& engines, const Descriptor& device, 
 
 std::size_t largest_workspace(const NumberedPlans& plans)
 {
-    std::int64_t bytes = 0;
-    for (const auto& one : plans) bytes = std::max(bytes, one ? one->plan.workspace : 0);
+    std::int64_t bytes{};
+    for (const auto& one : plans) bytes = std::max(bytes, one ? one->plan.workspace : bytes);
     return static_cast<std::size_t>(bytes);
 }
 
@@ -154,7 +154,10 @@ Plans::Plans(const gpu::Stream& stream, const Settings& settings, std::string de
 
 engine::Question Plans::question(const std::string& shape, std::string_view pass, Precision precision) const
 {
-    return {shape, std::string(pass), std::string(traits(precision).name), 1, chooser_of(settings_, device_model_)};
+    return {.shape = shape,
+            .pass = std::string(pass),
+            .precision = std::string(traits(precision).name),
+            .library = chooser_of(settings_, device_model_)};
 }
 
 /// The candidate to use: the remembered one, or the fastest by a trial of the ways that `write` adds for them, by these plans.
@@ -283,26 +286,29 @@ Choice Plans::choose(const NormShape& shape)
 
 Choice Plans::choose(const AttentionPass& pass)
 {
-    std::optional<Choice> products;
-    if (settings_.tune && !known_.contains(pass)) {
-        try {
-            products = products_.by_products(pass, settings_.precision == Precision::tf32);
-            if (products->workspace > workspace_limit()) products.reset();
-        } catch (const Unsupported&) {
-        }
+    return choose_or_ours(pass, true);
+}
+
+std::optional<Choice> Plans::by_products(const AttentionPass& pass) const
+{
+    try {
+        const Choice choice = products_.by_products(pass, settings_.precision == Precision::tf32);
+        return choice.workspace <= workspace_limit() ? std::optional(choice) : std::nullopt;
+    } catch (const Unsupported&) {
+        return std::nullopt;
     }
-    return choose_or_ours(pass, true, products);
 }
 
 /// The fastest of our kernels, of products and of the library's first engine.
 template <class Shape>
-Choice Plans::choose_or_ours(const Shape& shape, bool is_fused, const std::optional<Choice>& products)
+Choice Plans::choose_or_ours(const Shape& shape, bool is_fused)
 {
     if (const auto known = known_.find(shape); known != known_.end()) return known->second;
     if (!settings_.tune) return known_[shape];
     std::vector<Engine> engines = engines_of(shape, settings_, device_);
     // Most are compiled at run time, a good part of a second each: only the heuristics' first is tried.
     if (!engines.empty()) engines.erase(engines.begin() + 1, engines.end());
+    const std::optional<Choice> products = by_products(shape);
     if (engines.empty() && !products) return known_[shape];
     std::vector<std::string> names{own_kernels};
     if (products) names.push_back(products->implementation);

@@ -91,7 +91,10 @@ class Plans {
     std::optional<PlannedEngine> fastest_bare(const ConvolutionPass& shape) const;
     std::optional<PlannedEngine> fastest_whole(const ConvolutionPass& shape);
     template <class Shape>
-    Choice choose_or_ours(const Shape& shape, bool is_fused, const std::optional<Choice>& products = {});
+    Choice choose_or_ours(const Shape& shape, bool is_fused);
+    static std::optional<Choice> by_products(const NormShape&) { return {}; }
+    /// None if there are no such products or their workspace takes too much memory.
+    std::optional<Choice> by_products(const AttentionPass& pass) const;
     Choice keep(const AnyShape& shape, const PlannedEngine& candidate, bool is_fused);
 
     const gpu::Stream& stream_;

@@ -77,7 +77,7 @@ void add_product(Trial& trial, const Product& of, bool fused, const gpu::Product
     for (int plan = 0; plan < algorithms; ++plan) workspace = std::max(workspace, product.workspace(plan));
     const auto matrix = [&](int rows, int columns, Pass writes) {
         const Precision precision = of.pass == writes ? of.result_precision : stored;
-        return trial.value({.batch = rows, .channels = columns, .precision = precision}, pattern(-1));
+        return trial.value({.batch = rows, .channels = columns, .precision = precision}, pattern(around_zero));
     };
     Multiply one{.pass = of.pass,
                  .source = matrix(of.batch, of.inputs, Pass::backward_data),
@@ -131,7 +131,7 @@ Products::Chosen Products::find(const Product& product)
     const gpu::ProductTypes types = types_of(product);
     for (const bool fused : {true, false}) {
         const gpu::ProductShape shape = shape_of(product, fused);
-        Chosen best{nullptr, 0, fused};
+        Chosen best{.product = {}, .fused = fused};
         try {
             best.product = std::make_shared<gpu::Product>(library_, context_, types, shape, most);
             const int algorithms = times_ ? best.product->algorithms() : std::min(1, best.product->algorithms());

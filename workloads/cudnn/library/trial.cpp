@@ -156,10 +156,7 @@ double Trial::seconds(std::size_t way)
 {
     Bound& one = bound_[way];
     try {
-        if (!one.is_usable) {
-            one.is_usable = false;
-            one.is_usable = prepare(way);
-        }
+        if (!one.is_usable) one.is_usable = prepare(way);
         if (*one.is_usable) {
             const gpu::EventTimer timer;
             if (one.graph) return timer.time(stream_, [&] { one.graph->launch(stream_.get()); }).value / in_graph_;

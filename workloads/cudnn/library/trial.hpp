@@ -23,6 +23,7 @@ inline constexpr std::size_t pattern_length = 65521;
 
 /// Returns values from `from` to `from` + 2.
 std::vector<float> pattern(float from);
+inline constexpr float around_zero = -1;
 /// Fills the tensor with the values, again and again, in its precision. Throws Error.
 void repeat(const std::vector<float>& values, const Tensor& tensor, const Memory& memory);
 

@@ -9,6 +9,11 @@
 namespace roof::cudnn {
 namespace {
 
+constexpr float all_positive = 0.2F;
+/// How far results are apart that are summed in another order, and that are rounded to 16 bits on the way.
+constexpr double of_order = 1e-4;
+constexpr double of_rounding = 1e-2;
+
 /// Returns the tensor that the pass writes.
 Tensor& written(Convolve& operation)
 {
@@ -27,8 +32,8 @@ Statistics statistics_in(Trial& trial, const Convolve& operation)
     const Tensor outputs = per_channel(operation.result);
     const auto numbers = [&] { return trial.program().resident(outputs); };
     return {.source = operation.result,
-            .weight = trial.value(outputs, pattern(0.2F)),
-            .bias = trial.value(outputs, pattern(-1)),
+            .weight = trial.value(outputs, pattern(all_positive)),
+            .bias = trial.value(outputs, pattern(around_zero)),
             .sum = operation.sum,
             .squares = operation.squares,
             .channels = {numbers(), numbers(), numbers(), numbers()},
@@ -82,7 +87,7 @@ std::vector<Tensor> write(Trial& trial, Builder& build, int first, const std::ve
         if (parameters[k].layer < first) continue;
         const Trained& trained = build.parameters.all()[k];
         for (const Tensor& one : {trained.value, trained.read})
-            trial.set(one, pattern(parameters[k].shape.size() == 1 ? 0.2F : -1));
+            trial.set(one, pattern(parameters[k].shape.size() == 1 ? all_positive : around_zero));
         const auto found = narrow.find(trained.gradient.begin);
         if (gradient) results.push_back(found == narrow.end() ? trained.gradient : found->second);
     }
@@ -103,17 +108,17 @@ Convolve convolution_in(Trial& trial, const ConvolutionPass& shape, std::size_t 
                                           .height = shape.window.size,
                                           .width = shape.window.across().size,
                                           .precision = stored},
-                                         pattern(-1)),
+                                         pattern(around_zero)),
                   .result = trial.value(maps_of(shape.batch, shape.result, stored), pattern(-0.8F)),
                   .bias = {},
                   .workspace = trial.program().scratch(workspace)};
     if (made.workspace) trial.program().keep(made.workspace);
     Tensor bias = per_channel(made.result);
     bias.precision = stored;
-    if (shape.bias) made.bias = trial.value(bias, pattern(-1));
+    if (shape.bias) made.bias = trial.value(bias, pattern(around_zero));
     if (shape.prologue) {
-        made.scale = trial.value(per_channel(made.source), pattern(0.2F));
-        made.shift = trial.value(per_channel(made.source), pattern(-1));
+        made.scale = trial.value(per_channel(made.source), pattern(all_positive));
+        made.shift = trial.value(per_channel(made.source), pattern(around_zero));
     }
     if (shape.statistics) {
         made.sum = trial.program().resident(per_channel(made.result));
@@ -126,7 +131,7 @@ void add_convolution(Trial& trial, const Convolve& whole, std::size_t plans)
 {
     const ConvolutionPass& shape = whole.shape;
     trial.time_in_graphs();
-    trial.tolerate(shape.precision == Precision::fp32 ? 1e-4 : 1e-2);
+    trial.tolerate(shape.precision == Precision::fp32 ? of_order : of_rounding);
     Convolve alone = whole;
     alone.shape = bare(shape);
     alone.plan = 0;
@@ -160,7 +165,7 @@ void add_convolution(Trial& trial, const Convolve& whole, std::size_t plans)
 void add_layers(Trial& trial, const model::Graph& graph, int first, const Settings& settings,
                 const std::vector<Choosers>& ways, Timed timed)
 {
-    if (settings.narrow()) trial.tolerate(1e-2);
+    trial.tolerate(settings.narrow() ? of_rounding : of_order);
     const auto map = [&](int layer) { return maps_of(settings.batch, graph.layer(layer).output, settings.storage()); };
     std::vector<Tensor> outputs(1);  // no image
     for (int layer = 1; layer < first; ++layer) outputs.push_back(trial.value(map(layer), pattern(-0.7F)));
@@ -205,9 +210,10 @@ void add_passes(Trial& trial, const AttentionPass& pass, const std::vector<Choic
                {.batch = pass.batch, .precision = pass.precision, .deterministic = pass.ordered}, ways,
                pass.backward ? Timed::backward : Timed::forward);
     // With larger numbers the gradients of queries and keys are as long as those of values.
+    constexpr float larger = 3;
     const Trial::Way& ours = trial.ways().front();
-    std::vector<float> values = pattern(-1);
-    for (float& value : values) value *= 3;
+    std::vector<float> values = pattern(around_zero);
+    for (float& value : values) value *= larger;
     trial.set(std::get<Attention>((pass.backward ? ours.before : ours.timed).front()).source, values);
 }
 
