@@ -1,4 +1,5 @@
-// What cuDNN is told of a pass: operations with the numbers of their tensors, in the order of cudnn_graph.h's attributes.
+// What cuDNN is told of a pass: operations with the numbers of their tensors, in the order of cudnn_graph.h's
+// attributes.
 #include "tests/emulated_gpu/cudnn/descriptor.hpp"
 #include "workloads/cudnn/library/pass_graphs.hpp"
 

@@ -1,4 +1,5 @@
-// How an algorithm of the stand-in of cuBLASLt is chosen for a product: its first wants 1 MiB of workspace, its second none, its third 32 MiB.
+// How an algorithm of the stand-in of cuBLASLt is chosen for a product: the first wants 1 MiB of workspace, the second
+// none, the third 32 MiB.
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/library.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"

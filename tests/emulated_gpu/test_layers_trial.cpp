@@ -55,7 +55,8 @@ struct NormTrial : Trial {
     }
 };
 
-/// Whether the trial tells each result of the second way from one that is larger, and leaves to a step what a step does.
+/// Whether the trial tells each result of the second way from one that is larger, and leaves out what a step does for
+/// many weights together.
 void check_that_each_result_counts(const Trial& trial, float larger = 1.05F)
 {
     for (const Trial::Way& way : trial.ways())

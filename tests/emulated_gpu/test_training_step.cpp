@@ -27,25 +27,6 @@ Settings hashed(Precision precision, Optimizer optimizer = Optimizer::sgd)
             .precision = precision};
 }
 
-std::vector<double> losses_of(const model::Graph& graph, Precision precision, bool is_graph, int launches,
-                              unsigned seed, Optimizer optimizer = Optimizer::sgd)
-{
-    emulated::machine().chance().seed(seed);
-    Step step(graph, hashed(precision, optimizer),
-              {.device = {0}, .device_model = "emulated", .data = "hashed", .graph = is_graph});
-    const Clock clock = steady_clock();
-    Trace trace(clock, step.parts().size());
-    std::vector<double> losses;
-    for (int i = 0; i < launches; ++i) {
-        trace.reset();
-        step.launch(trace);
-        losses.push_back(trace.sample().loss.value());
-        CHECK(trace.time_taken().value().value > 0);
-    }
-    CHECK(emulated::fault_of_pending_work().empty());
-    return losses;
-}
-
 model::Graph small_network()
 {
     model::Graph net("small", {3, 8, 8});
@@ -59,10 +40,10 @@ StepOptions options_of(bool is_graph, const std::string& data = "hashed")
     return {.device = {0}, .device_model = "emulated", .data = data, .graph = is_graph};
 }
 
-/// Launches of a step of a small network, one at a time.
+/// Launches of a step, one at a time.
 struct Launched {
-    Launched(Precision precision, const StepOptions& options)
-        : step(small_network(), hashed(precision), options), trace(clock, step.parts().size())
+    Launched(const model::Graph& graph, const Settings& settings, const StepOptions& options)
+        : step(graph, settings, options), trace(clock, step.parts().size())
     {
     }
     /// Launches the step to the end of a phase, of the last as a rule.
@@ -81,12 +62,36 @@ struct Launched {
         REQUIRE(cudaMemcpy(&state, step.program().state(), sizeof(state), cudaMemcpyDeviceToHost) == cudaSuccess);
         return state;
     }
+    /// How many stages are launched, or captured.
+    std::size_t entered_by_launch()
+    {
+        std::size_t entered = 0;
+        const PartListener listener{[&](std::size_t) { ++entered; }, [] {}};
+        trace.set_listener(&listener);
+        launch();
+        trace.set_listener(nullptr);
+        return entered;
+    }
     std::string remarks() const { return join(step.remarks(), "; "); }
 
     Step step;
     const Clock clock = steady_clock();
     Trace trace;
 };
+
+std::vector<double> losses_of(const model::Graph& graph, Precision precision, bool is_graph, int launches,
+                              unsigned seed, Optimizer optimizer = Optimizer::sgd)
+{
+    emulated::machine().chance().seed(seed);
+    Launched launched(graph, hashed(precision, optimizer), options_of(is_graph));
+    std::vector<double> losses;
+    for (int i = 0; i < launches; ++i) {
+        losses.push_back(launched.launch().sample().loss.value());
+        CHECK(launched.trace.time_taken().value().value > 0);
+    }
+    CHECK(emulated::fault_of_pending_work().empty());
+    return losses;
+}
 
 }  // namespace
 
@@ -114,22 +119,16 @@ TEST_CASE("a step on images of a folder has the same losses in every schedule, a
     for (const bool is_graph : {true, true, false}) {
         emulated::machine().chance().seed(static_cast<unsigned>(losses.size()));
         losses.emplace_back();
-        Step step(plain_network(), hashed(Precision::fp32),
-                  {.device = {0}, .device_model = "emulated", .data = folder.path().string(), .graph = is_graph});
-        const Clock clock = steady_clock();
-        Trace trace(clock, step.parts().size());
+        Launched launched(plain_network(), hashed(Precision::fp32), options_of(is_graph, folder.path().string()));
         Seconds waited{};
         for (int i = 0; i < 4; ++i) {
-            trace.reset();
-            step.launch(trace);
-            losses.back().push_back(trace.sample().loss.value());
-            waited += trace.sample().data;
+            losses.back().push_back(launched.launch().sample().loss.value());
+            waited += launched.trace.sample().data;
         }
         longest = std::max(longest, waited);
-        CHECK_THAT(
-            join(step.remarks(), "; "),
-            Catch::Contains("a batch was copied in ") &&
-                Catch::Contains("the step waited " + format_duration((waited / 4).value) + " for it on average"));
+        CHECK_THAT(launched.remarks(), Catch::Contains("a batch was copied in ") &&
+                                           Catch::Contains("the step waited " + format_duration((waited / 4).value) +
+                                                           " for it on average"));
     }
     CHECK(longest.value > 0);
     for (const std::vector<double>& other : losses) CHECK(other == losses.front());
@@ -141,50 +140,30 @@ TEST_CASE("a step on images of a folder has the same losses in every schedule, a
 TEST_CASE("a launch to the end of a phase takes less than the whole step, and leaves the parameters")
 {
     for (const bool is_graph : {true, false}) {
-        Step step(plain_network(), hashed(Precision::fp32),
-                  {.device = {0}, .device_model = "emulated", .data = "hashed", .graph = is_graph});
-        const Clock clock = steady_clock();
-        Trace trace(clock, step.parts().size());
-        const auto seconds = [&](const std::function<void()>& launch) {
-            trace.reset();
-            launch();
-            return trace.time_taken().value().value;
-        };
-        const auto to = [&](Phase last) { return seconds([&] { CHECK(step.launch_to(last, trace)); }); };
-        step.launch(trace);
-        step.launch(trace);
-        const double whole = seconds([&] { step.launch(trace); });
+        Launched launched(plain_network(), hashed(Precision::fp32), options_of(is_graph));
+        const auto to = [&](Phase last) { return launched.launch(last).time_taken().value().value; };
+        to(Phase::update);
+        to(Phase::update);
+        const double whole = to(Phase::update);
         CHECK(to(Phase::forward) > 0);
         CHECK(to(Phase::backward) > 1.5 * to(Phase::forward));
         CHECK(to(Phase::backward) < whole);
         const std::vector<double> due = losses_of(plain_network(), Precision::fp32, is_graph, 4, 1);
-        trace.reset();
-        step.launch(trace);
-        CHECK(trace.sample().loss.value() == due[3]);
+        CHECK(launched.launch().sample().loss.value() == due[3]);
     }
 }
 
 TEST_CASE("a recorded launch is one step, and a counted one goes operation by operation")
 {
     for (const bool is_graph : {true, false}) {
-        Step step(plain_network(), hashed(Precision::fp32),
-                  {.device = {0}, .device_model = "emulated", .data = "hashed", .graph = is_graph});
-        const Clock clock = steady_clock();
-        Trace trace(clock, step.parts().size());
-        std::size_t entered = 0;
-        const PartListener listener{[&](std::size_t) { ++entered; }, [] {}};
-        trace.set_listener(&listener);
-        const auto launched = [&] {
-            trace.reset();
-            entered = 0;
-            step.launch(trace);
-            return entered;
-        };
-        for (int i = 0; i < 3; ++i) launched();
-        trace.set_recording(Recording::traced);
-        for (int i = 0; i < 5; ++i) CHECK(launched() == (is_graph ? 0 : step.parts().size()));
-        trace.set_recording(Recording::counted);
-        for (int i = 0; i < 5; ++i) CHECK(launched() == step.parts().size());
+        Launched launched(small_network(), hashed(Precision::fp32), options_of(is_graph));
+        const std::size_t stages = launched.step.parts().size();
+        const std::size_t in_step = is_graph ? 0 : stages;
+        for (int i = 0; i < 3; ++i) launched.launch();
+        launched.trace.set_recording(Recording::traced);
+        for (int i = 0; i < 5; ++i) CHECK(launched.entered_by_launch() == in_step);
+        launched.trace.set_recording(Recording::counted);
+        for (int i = 0; i < 5; ++i) CHECK(launched.entered_by_launch() == stages);
     }
 }
 
@@ -193,16 +172,10 @@ TEST_CASE("the time of a step contains neither the upload of its graph nor the w
     emulated::Machine& machine = emulated::machine();
     machine.graph_upload_seconds = 100;
     machine.graph_launch_seconds = 10;
-    Step step(plain_network(), hashed(Precision::fp32),
-              {.device = {0}, .device_model = "emulated", .data = "hashed", .graph = true});
-    const Clock clock = steady_clock();
-    Trace trace(clock, step.parts().size());
+    Launched launched(plain_network(), hashed(Precision::fp32), options_of(true));
     std::vector<double> seconds;
-    for (int i = 0; i < 6; ++i) {  // the first without a graph, the second makes it
-        trace.reset();
-        step.launch(trace);
-        seconds.push_back(trace.time_taken().value().value);
-    }
+    for (int i = 0; i < 6; ++i)  // the first without a graph, the second makes it
+        seconds.push_back(launched.launch().time_taken().value().value);
     machine.graph_upload_seconds = machine.graph_launch_seconds = 0;
     for (std::size_t i = 1; i < seconds.size(); ++i) {
         CHECK(seconds[i] > 0);
@@ -284,25 +257,20 @@ TEST_CASE("a step whose attention is cuDNN's has the losses of our kernels', in 
 TEST_CASE("a step launches its stages, or graphs of them, and every fourth time once more to time each")
 {
     for (const bool is_graph : {true, false}) {
-        Launched launched(Precision::fp32, options_of(is_graph));
+        Launched launched(small_network(), hashed(Precision::fp32), options_of(is_graph));
         const std::size_t stages = launched.step.parts().size();
-        std::size_t entered = 0;
-        const PartListener listener{[&](std::size_t) { ++entered; }, [] {}};
-        launched.trace.set_listener(&listener);
         // The first launch loads kernels, then the watched step is captured; the second launch captures its own.
         const std::vector<std::size_t> due =
             is_graph ? std::vector<std::size_t>{2, 1, 0, 0, 0, 0} : std::vector<std::size_t>{2, 1, 1, 1, 2, 1};
         for (std::size_t i = 0; i < due.size(); ++i) {
-            entered = 0;
-            const Trace& trace = launched.launch();
-            CHECK(entered == due[i] * stages);
+            CHECK(launched.entered_by_launch() == due[i] * stages);
             CHECK(launched.state().step == i + 1 + i / 4 + 1);
             Seconds sum{};
-            for (const Seconds part : trace.part_seconds()) {
+            for (const Seconds part : launched.trace.part_seconds()) {
                 CHECK(part.value > 0);
                 sum += part;
             }
-            CHECK(sum.value == Approx(trace.time_taken().value().value).epsilon(0.25));
+            CHECK(sum.value == Approx(launched.trace.time_taken().value().value).epsilon(0.25));
         }
         CHECK(launched.remarks().find("updates were left out") == std::string::npos);
     }
@@ -317,7 +285,7 @@ TEST_CASE("the copy of a batch is in the time of the step that it runs beside, o
     double longest_step = 0, longest_wait = 0;
     for (const bool is_graph : {true, false}) {
         emulated::machine().chance().seed(1);
-        Launched launched(Precision::fp32, options_of(is_graph, folder.path().string()));
+        Launched launched(small_network(), hashed(Precision::fp32), options_of(is_graph, folder.path().string()));
         const StepProgram& list = launched.step.program().list();
         const auto bytes = static_cast<double>(list.images.bytes() + list.labels.bytes());
         const double copy = bytes / (card.link_bytes_per_cycle * card.clock_hz);
@@ -347,7 +315,7 @@ TEST_CASE("a step has the clock that the driver names beside it, and says when u
     StepOptions options = options_of(true);
     options.nvml = gpu::Nvml::open();
     REQUIRE(options.nvml != nullptr);
-    Launched launched(Precision::fp16, options);
+    Launched launched(small_network(), hashed(Precision::fp16), options);
     CHECK(launched.remarks().find("updates were left out") == std::string::npos);
     for (const Phase last : {Phase::update, Phase::forward, Phase::backward})
         CHECK(launched.launch(last).sample().clock.value == 1e6);
