@@ -55,7 +55,7 @@ def with_other_arguments(chance, line):
     if '"' in line:
         return None
     ways = []
-    for call in re.finditer(r"(?<![\w.>:])([A-Za-z_][\w.:]*(?:->\w+)*)\(([^()]*)\)", line):
+    for call in re.finditer(r"(?<![\w.>:])(?!std::m(?:in|ax|inmax)\()([A-Za-z_][\w.:]*(?:->\w+)*)\(([^()]*)\)", line):  # the same in any order
         arguments = call.group(2).split(", ")
         for place in range(len(arguments) - 1):
             pair = arguments[place:place + 2]

@@ -38,7 +38,7 @@ class SlowRank : public Communicator {
         link_.now = link_.now + 3;
     }
     void sum(std::span<double>) override {}
-    void broadcast(std::span<std::byte>, int) override {}
+    void broadcast(std::span<std::byte>, int) override { link_.now = link_.now + 2; }
     void fail(const std::string&) override {}
     void watch(Seconds, const std::string&) override {}
 
@@ -112,6 +112,17 @@ TEST_CASE("an all-reduce that ends before the backward pass is hidden, one that 
     const Communication exposed = serial.finish();
     CHECK(exposed.exposed.value == Approx(6));
     CHECK(exposed.hidden.value == 0);
+
+    Exchange broadcast(link.communicator(), two_buckets(), Mode::broadcast, link.clock);
+    std::vector<float> parameters(8);
+    for (int step = 0; step < 2; ++step) {
+        broadcast.begin({std::as_writable_bytes(std::span(parameters))});
+        broadcast.ready(0);
+        broadcast.ready(1);
+        const Communication cost = broadcast.finish();
+        CHECK(cost.exposed.value == Approx(2 + 6));
+        CHECK(cost.hidden.value == 0);
+    }
 }
 
 TEST_CASE("a pass that omits a gradient is an engine error")

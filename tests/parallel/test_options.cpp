@@ -55,6 +55,8 @@ TEST_CASE("every axis is read, is optional, and has a column")
     CHECK(options.synchronised_batch_norm);
     for (const Axis& axis : axes()) {
         CHECK(axis.optional);
+        if (axis.name == "ranks" || axis.name == "bucket_mb") CHECK(axis.min == 1);
+        if (axis.name == "ranks") CHECK(axis.max == 4096);
         CHECK(std::ranges::count(axis_names(), axis.name) == 1);
     }
 }

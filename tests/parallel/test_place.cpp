@@ -152,6 +152,8 @@ TEST_CASE("a place that MPI does not know is refused")
 {
     const Place second{.launcher = Launcher::mpi, .rank = 1, .ranks = 2};
     CHECK_NOTHROW(check_place(second, 1, 2));
+    CHECK_THROWS_AS(check_place(second, 0, 2), InputError);
+    CHECK_THROWS_AS(check_place(second, 1, 3), InputError);
     CHECK_THROWS_WITH(check_place(second, 0, 1), Catch::Contains("rank 1 of 2") && Catch::Contains("rank 0 of 1") &&
                                                      Catch::Contains("of another MPI"));
 }
@@ -163,7 +165,8 @@ TEST_CASE("MPI fixes the number of ranks, and the reason for a refusal gives the
     REQUIRE(unsupported_ranks(4, two));
     CHECK_THAT(*unsupported_ranks(4, two), Catch::Contains("mpirun -n 4"));
     CHECK_FALSE(unsupported_ranks(4, {}));
-    CHECK(unsupported_ranks(1000, {}));
+    CHECK_FALSE(unsupported_ranks(SharedMemory::most_ranks, {}));
+    CHECK(unsupported_ranks(SharedMemory::most_ranks + 1, {}));
 }
 
 TEST_CASE("processors are divided among ranks in contiguous ranges, and left alone if there are too few")
@@ -172,6 +175,7 @@ TEST_CASE("processors are divided among ranks in contiguous ranges, and left alo
     CHECK(cpus_of(0, 2, five) == std::vector<int>{0, 2});
     CHECK(cpus_of(1, 2, five) == std::vector<int>{4, 6, 8});
     CHECK(cpus_of(0, 6, five).empty());
+    CHECK(cpus_of(4, 5, five) == std::vector<int>{8});
     CHECK(cores_first({0, 1, 2, 3, 6}, [](int cpu) { return cpu / 2; }) == std::vector<int>{0, 2, 6, 1, 3});
     CHECK(threads_of_rank(5, 2) == 2);
     CHECK(threads_of_rank(2, 4) == 1);

@@ -18,7 +18,7 @@ gpu::UniqueId common_id(const gpu::Nccl& library, parallel::Communicator& hosts)
 {
     gpu::UniqueId id;
     if (hosts.rank == 0) library.call("ncclGetUniqueId", &id);
-    hosts.broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
+    hosts.broadcast(parallel::bytes_in(id), 0);
     return id;
 }
 

@@ -41,8 +41,8 @@ Command command_in(const std::string& text)
 /// What went wrong on a rank, in a fixed size.
 struct Failure {
     enum class Kind { none, error, out_of_memory } kind = Kind::none;
-    double wanted = 0;
-    double available = 0;
+    double wanted{};
+    double available{};
     std::array<char, 512> message{};
 };
 
@@ -114,7 +114,7 @@ std::vector<std::string> nodes_of_ranks(Communicator& communicator, const std::s
 std::string text_of_first(Communicator& communicator, std::string text, int first)
 {
     std::uint64_t size = text.size();
-    communicator.broadcast(std::as_writable_bytes(std::span(&size, 1)), first);
+    communicator.broadcast(bytes_in(size), first);
     text.resize(size);
     communicator.broadcast(std::as_writable_bytes(std::span(text)), first);
     return text;
@@ -125,7 +125,7 @@ void agree(Communicator& communicator, const std::exception_ptr& failure)
     const Failure own = failure_of(failure);
     for (int rank = 0; rank < communicator.size; ++rank) {
         Failure failed = own;
-        communicator.broadcast(std::as_writable_bytes(std::span(&failed, 1)), rank);
+        communicator.broadcast(bytes_in(failed), rank);
         if (failed.kind != Failure::Kind::none) {
             if (rank == communicator.rank) std::rethrow_exception(failure);
             throw_failure(failed, rank);

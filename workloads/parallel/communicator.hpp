@@ -13,6 +13,13 @@
 
 namespace roof::parallel {
 
+/// A value as bytes, which broadcast() takes.
+template <class Value>
+std::span<std::byte> bytes_in(Value& value)
+{
+    return std::as_writable_bytes(std::span(&value, 1));
+}
+
 /// Which ranks receive the mean.
 enum class Reach { all, first };
 

@@ -207,7 +207,6 @@ ExchangeOperations Exchange::operations()
                         broadcast_ += Bytes{static_cast<double>(bytes.size())};
                     }
                     waits_.push_back({begin, clock_()});
-                    transfers_ = waits_;
                 }};
 }
 

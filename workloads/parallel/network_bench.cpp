@@ -9,6 +9,7 @@
 #include "workloads/parallel/world.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <span>
@@ -152,17 +153,17 @@ class NetworkSubject : public Subject {
     /// Seconds on the first member. Collective over all ranks: they begin together, and learn the time.
     double run(int messages)
     {
-        double seconds = 0;
+        double seconds{};
         if (messenger_ != nullptr) {
             messenger_->wait();
-            double none = 0;
-            part_->sum({&none, 1});
+            std::array<double, 1> none{};
+            part_->sum(none);
             const Seconds begin = clock_();
             for (int i = 0; i < messages; ++i) message();
             messenger_->wait();
             seconds = (clock_() - begin).value;
         }
-        world_.communicator->broadcast(std::as_writable_bytes(std::span(&seconds, 1)), first_);
+        world_.communicator->broadcast(bytes_in(seconds), first_);
         return seconds;
     }
 
@@ -177,7 +178,7 @@ class NetworkSubject : public Subject {
     bool shares_a_node_ = false;
     std::shared_ptr<Communicator> part_;
     std::unique_ptr<Messenger> messenger_;
-    int messages_ = 1;
+    int messages_{};
     Clock clock_ = steady_clock();
 };
 

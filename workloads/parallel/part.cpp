@@ -26,6 +26,12 @@ struct Share {
     Trace trace;
 };
 
+Share& required(const std::unique_ptr<Share>& share, CommandKind kind)
+{
+    if (share == nullptr) throw Error("there is nothing to " + std::string(name(kind)));
+    return *share;
+}
+
 /// Null where a rank could not make its part; agree() has then reported it to all.
 std::unique_ptr<Share> make_share(const BenchRegistry& registry, const Assignment& assignment, int rank_here)
 {
@@ -71,18 +77,14 @@ void run_commands(const BenchRegistry& registry, Communicator& control, const Pl
                 share = make_share(registry, command.assignment, place.rank_here);
                 break;
             case CommandKind::launch:
-                if (share == nullptr) throw Error("there is nothing to launch");
-                share->trace.reset();
-                share->trace.set_recording(command.recording);
+                required(share, command.kind).trace.set_recording(command.recording);
                 share->subject->launch(share->trace);
                 break;
             case CommandKind::check:
-                if (share == nullptr) throw Error("there is nothing to check");
-                check(*share->subject);
+                check(*required(share, command.kind).subject);
                 break;
             case CommandKind::report:
-                if (share == nullptr) throw Error("there is nothing to report");
-                share->subject->remarks();
+                required(share, command.kind).subject->remarks();
                 break;
             case CommandKind::release:
                 share.reset();

@@ -28,7 +28,7 @@ std::optional<int> number_in(const char* variable)
 
 Place checked(const Place& place)
 {
-    if (place.ranks < 1 || place.rank < 0 || place.rank >= place.ranks)
+    if (place.rank < 0 || place.rank >= place.ranks)
         throw InputError("the environment says this is rank " + std::to_string(place.rank) + " of " +
                          std::to_string(place.ranks));
     if (place.ranks_here < 1 || place.ranks_here > place.ranks || place.rank_here < 0)
@@ -59,10 +59,9 @@ std::optional<Place> place_in_slurm_step()
 
 int whole_number(const std::string& text, const std::string& whole)
 {
-    const std::optional<int> number = parse_number<int>(text);
-    if (!number || *number < 1)
-        throw InputError("'" + printable(whole) + "' is no list of tasks per machine, as 2(x3),1 is");
-    return *number;
+    const int number = parse_number<int>(text).value_or(0);
+    if (number < 1) throw InputError("'" + printable(whole) + "' is no list of tasks per machine, as 2(x3),1 is");
+    return number;
 }
 
 }  // namespace

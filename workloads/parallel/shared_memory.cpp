@@ -152,19 +152,15 @@ class SharedMemoryCommunicator : public Communicator {
           wait_(std::move(options))
     {
     }
-    ~SharedMemoryCommunicator() override
-    {
-        if (!blocks_.empty()) munmap(blocks_.data(), blocks_.size());
-    }
+    ~SharedMemoryCommunicator() override { munmap(blocks_.data(), blocks_.size()); }
 
     std::span<float> block(std::size_t count) override
     {
-        const std::size_t each = in_pages(std::max<std::size_t>(count, 1) * sizeof(float));
+        const std::size_t each = in_pages(std::max(count * sizeof(float), page));
         const std::size_t begin = in_pages(sizeof(SharedMemory::Header));
         lengthen(memory_->descriptor(), begin + ranks() * each);
         blocks_ = {static_cast<std::byte*>(map(memory_->descriptor(), ranks() * each, begin)), ranks() * each};
         std::memset(own_block(), 0, each);
-        pass(header().main);
         return {own_block(), count};
     }
 
@@ -200,9 +196,9 @@ class SharedMemoryCommunicator : public Communicator {
     /// Of all ranks only: another one over the same memory, in place of this one's block.
     std::unique_ptr<Communicator> part(bool takes_part) override
     {
-        double taking = takes_part ? 1 : 0;
-        sum({&taking, 1});
-        if (taking < size) return Communicator::part(takes_part);
+        std::array<double, 1> taking{takes_part ? 1.0 : 0.0};
+        sum(taking);
+        if (taking.front() < size) return Communicator::part(takes_part);
         return std::make_unique<SharedMemoryCommunicator>(memory_, rank, wait_);
     }
 

@@ -44,7 +44,7 @@ class Files {
 pid_t spawn(const std::filesystem::path& program, int rank, int ranks, int descriptor)
 {
     const Files files(descriptor);
-    pid_t id = -1;
+    pid_t id{};
     const int status = start_process(id, {program.string(), "rank"},
                                      {{rank_variable, std::to_string(rank)},
                                       {ranks_variable, std::to_string(ranks)},
