@@ -17,8 +17,8 @@ Hertz clock_of(std::span<const ClockReading> readings)
     constexpr double least_nanoseconds = 50e3;  // the timer ticks every microsecond or so
     std::vector<double> clocks;
     for (const ClockReading& reading : readings) {
-        if (reading.last_nanosecond <= reading.first_nanosecond) continue;
-        const auto nanoseconds = static_cast<double>(reading.last_nanosecond - reading.first_nanosecond);
+        const auto nanoseconds =
+            static_cast<double>(static_cast<long long>(reading.last_nanosecond - reading.first_nanosecond));
         if (nanoseconds < least_nanoseconds) continue;
         clocks.push_back(1e9 * static_cast<double>(reading.last_cycle - reading.first_cycle) / nanoseconds);
     }
@@ -54,7 +54,7 @@ std::string_view ClockWatch::saw(Hertz clock, bool names_power_cap)
     if (highest_.value <= 0 || clock.value <= 0) return {};
     if (clock.value > wrong_above * highest_.value) return "the clock was read as above the card's highest";
     if (clock.value >= held_below * highest_.value) return {};
-    lowest_ = held_ == 0 ? clock : std::min(lowest_, clock);
+    lowest_ = std::min(lowest_, clock);
     ++held_;
     if (names_power_cap) ++capped_;
     return {};

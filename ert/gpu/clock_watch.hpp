@@ -8,6 +8,7 @@
 #include "ert/method/bench/trace.hpp"
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,7 +41,7 @@ class ClockWatch {
 
   private:
     Hertz highest_;
-    Hertz lowest_{};  ///< of those held down
+    Hertz lowest_{std::numeric_limits<double>::infinity()};  ///< of those held down
     int launches_ = 0;
     int held_ = 0;
     int capped_ = 0;  ///< of those held down

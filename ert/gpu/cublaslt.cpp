@@ -18,7 +18,6 @@ constexpr int attribute_bias = 8;
 constexpr int attribute_second_result = 11;
 constexpr int attribute_second_rows = 12;
 constexpr int attribute_fast_sums = 25;
-constexpr int attribute_bias_type = 26;
 constexpr int preference_workspace = 1;
 constexpr int first_preference_of_alignment = 5;  ///< of the left matrix; the right, and both results follow
 /// cublasLtMatrixLayoutAttribute_t.
@@ -53,11 +52,20 @@ struct Scale {
 constexpr Scale one{1, 1, 1};
 constexpr Scale zero{0, 0, 0};
 
+/// What the library makes with these arguments, until nobody needs it. `what`: its name without "Create" and "Destroy".
+template <class... Arguments>
+std::shared_ptr<void> make(const Library& library, const std::string& what, Arguments... arguments)
+{
+    void* made = nullptr;
+    const std::string create = what + "Create";
+    check(library.function<int(void**, Arguments...)>(create.c_str())(&made, arguments...), create.c_str());
+    return {made, library.function<int(void*)>((what + "Destroy").c_str())};
+}
+
 }  // namespace
 
-std::shared_ptr<const CublasLt> CublasLt::open()
+std::shared_ptr<const CublasLt> CublasLt::open(const std::vector<std::string>& names)
 {
-    const std::array<std::string, 3> names{"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"};
     const std::optional<Library> library = Library::open(names);
     if (!library) return nullptr;
     return std::shared_ptr<const CublasLt>(new CublasLt(*library));
@@ -72,9 +80,7 @@ std::string CublasLt::version() const
 
 std::shared_ptr<cublasLtContext> CublasLt::context() const
 {
-    cublasLtContext* made = nullptr;
-    check(library_.function<int(cublasLtContext**)>("cublasLtCreate")(&made), "cublasLtCreate");
-    return {made, library_.function<int(cublasLtContext*)>("cublasLtDestroy")};
+    return std::static_pointer_cast<cublasLtContext>(make(library_, "cublasLt"));
 }
 
 Product::Product(std::shared_ptr<const CublasLt> library, std::shared_ptr<cublasLtContext> context,
@@ -85,19 +91,11 @@ Product::Product(std::shared_ptr<const CublasLt> library, std::shared_ptr<cublas
     ask_for_algorithms(most, shape.alignment);
 }
 
-Product::~Product()
-{
-    const Library& library = library_->library_;
-    if (product_ != nullptr) library.function<int(void*)>("cublasLtMatmulDescDestroy")(product_);
-    for (void* layout : {left_, right_, result_}) {
-        if (layout != nullptr) library.function<int(void*)>("cublasLtMatrixLayoutDestroy")(layout);
-    }
-}
-
 void Product::set(int attribute, const void* value, std::size_t bytes, const char* what) const
 {
     using Set = int(void*, int, const void*, std::size_t);
-    check(library_->library_.function<Set>("cublasLtMatmulDescSetAttribute")(product_, attribute, value, bytes), what);
+    const auto set = library_->library_.function<Set>("cublasLtMatmulDescSetAttribute");
+    check(set(product_.get(), attribute, value, bytes), what);
 }
 
 void Product::set_bias(const void* bias) const
@@ -113,8 +111,7 @@ void Product::set_before_gelu(const void* matrix) const
 void Product::describe(const ProductTypes& types, const ProductShape& shape)
 {
     const Library& library = library_->library_;
-    const auto create = library.function<int(void**, int, cudaDataType)>("cublasLtMatmulDescCreate");
-    check(create(&product_, types.compute, types.scale), "cublasLtMatmulDescCreate");
+    product_ = make(library, "cublasLtMatmulDesc", types.compute, types.scale);
     constexpr const char* transposing = "setting a transposition";
     if (shape.transposes_left) set(attribute_transpose_a, &transposed, sizeof(transposed), transposing);
     if (shape.transposes_right) set(attribute_transpose_b, &transposed, sizeof(transposed), transposing);
@@ -123,7 +120,6 @@ void Product::describe(const ProductTypes& types, const ProductShape& shape)
     if (shape.epilogue != ProductShape::Epilogue::none) {
         const std::uint32_t epilogue = epilogues[static_cast<std::size_t>(shape.epilogue)];
         set(attribute_epilogue, &epilogue, sizeof(epilogue), "asking for an epilogue");
-        set(attribute_bias_type, &types.result, sizeof(types.result), "setting the bias' type");
     }
     using enum ProductShape::Epilogue;
     if (shape.epilogue == bias_gelu || shape.epilogue == gelu_gradient) {
@@ -131,45 +127,42 @@ void Product::describe(const ProductTypes& types, const ProductShape& shape)
         if (rows % 8 != 0) throw Unsupported("cuBLASLt applies GELU to rows in eights only");
         set(attribute_second_rows, &rows, sizeof(rows), "setting the rows before GELU");
     }
-    const auto lay_out = [&](void** layout, cudaDataType type, const ProductShape::Extent& extent) {
-        const auto make = library.function<int(void**, cudaDataType, std::uint64_t, std::uint64_t, std::int64_t)>(
-            "cublasLtMatrixLayoutCreate");
-        const auto leading = static_cast<std::int64_t>(extent.leading == 0 ? extent.rows : extent.leading);
-        check(make(layout, type, extent.rows, extent.columns, leading), "cublasLtMatrixLayoutCreate");
-        if (shape.products == 1) return;
+    const auto lay_out = [&](cudaDataType type, const ProductShape::Extent& extent) {
+        const auto leading = static_cast<std::int64_t>(extent.leading != 0 ? extent.leading : extent.rows);
+        std::shared_ptr<void> layout =
+            make(library, "cublasLtMatrixLayout", type, extent.rows, extent.columns, leading);
         const auto set_layout =
             library.function<int(void*, int, const void*, std::size_t)>("cublasLtMatrixLayoutSetAttribute");
         const std::int32_t products = shape.products;
         const auto apart = static_cast<std::int64_t>(extent.apart);
-        check(set_layout(*layout, attribute_products, &products, sizeof(products)), "setting the number of products");
-        check(set_layout(*layout, attribute_apart, &apart, sizeof(apart)), "setting how far matrices are apart");
+        check(set_layout(layout.get(), attribute_products, &products, sizeof(products)), "setting how many products");
+        check(set_layout(layout.get(), attribute_apart, &apart, sizeof(apart)), "setting how far matrices are apart");
+        return layout;
     };
-    lay_out(&left_, types.operands, shape.left);
-    lay_out(&right_, types.operands, shape.right);
-    lay_out(&result_, types.result, shape.result);
+    left_ = lay_out(types.operands, shape.left);
+    right_ = lay_out(types.operands, shape.right);
+    result_ = lay_out(types.result, shape.result);
 }
 
 void Product::ask_for_algorithms(int most, std::uint32_t alignment)
 {
     const Library& library = library_->library_;
-    void* preference = nullptr;
-    check(library.function<int(void**)>("cublasLtMatmulPreferenceCreate")(&preference),
-          "cublasLtMatmulPreferenceCreate");
-    const auto set =
-        library.function<int(void*, int, const void*, std::size_t)>("cublasLtMatmulPreferenceSetAttribute");
-    int status = set(preference, preference_workspace, &max_workspace, sizeof(max_workspace));
-    for (int matrix = 0; status == 0 && matrix < 4; ++matrix)
-        status = set(preference, first_preference_of_alignment + matrix, &alignment, sizeof(alignment));
+    const std::shared_ptr<void> preference = make(library, "cublasLtMatmulPreference");
+    const auto prefer = [&](int attribute, const auto& value) {
+        const auto set =
+            library.function<int(void*, int, const void*, std::size_t)>("cublasLtMatmulPreferenceSetAttribute");
+        check(set(preference.get(), attribute, &value, sizeof(value)), "cublasLtMatmulPreferenceSetAttribute");
+    };
+    prefer(preference_workspace, max_workspace);
+    for (int matrix = 0; matrix < 4; ++matrix) prefer(first_preference_of_alignment + matrix, alignment);
     const auto ask =
         library.function<int(cublasLtContext*, void*, void*, void*, void*, void*, void*, int, Suggestion*, int*)>(
             "cublasLtMatmulAlgoGetHeuristic");
     algorithms_.resize(static_cast<std::size_t>(most));
     int count = 0;
-    if (status == 0)
-        status = ask(context_.get(), product_, left_, right_, result_, result_, preference, most, algorithms_.data(),
-                     &count);
-    library.function<int(void*)>("cublasLtMatmulPreferenceDestroy")(preference);
-    check(status, "cublasLtMatmulAlgoGetHeuristic");
+    check(ask(context_.get(), product_.get(), left_.get(), right_.get(), result_.get(), result_.get(), preference.get(),
+              most, algorithms_.data(), &count),
+          "cublasLtMatmulAlgoGetHeuristic");
     algorithms_.resize(static_cast<std::size_t>(count));
     std::erase_if(algorithms_, [](const Suggestion& suggestion) { return suggestion.status != 0; });
     if (algorithms_.empty()) throw Unsupported("cuBLASLt knows no algorithm for this product on this GPU");
@@ -184,8 +177,9 @@ void Product::enqueue(int algorithm, const void* left, const void* right, void* 
                           const void*, void*, void*, void*, const Algorithm*, void*, std::size_t, cudaStream_t)>(
                 "cublasLtMatmul");
     const Scale& of_result = adds_ ? one : zero;
-    check(multiply(context_.get(), product_, one.of(scale_), left, left_, right, right_, of_result.of(scale_), result,
-                   result_, result, result_, &suggestion(algorithm).algorithm, workspace, workspace_bytes, stream),
+    check(multiply(context_.get(), product_.get(), one.of(scale_), left, left_.get(), right, right_.get(),
+                   of_result.of(scale_), result, result_.get(), result, result_.get(), &suggestion(algorithm).algorithm,
+                   workspace, workspace_bytes, stream),
           "cublasLtMatmul");
 }
 

@@ -57,7 +57,8 @@ struct ProductShape {
 class CublasLt {
   public:
     /// Null if the library is missing.
-    static std::shared_ptr<const CublasLt> open();
+    static std::shared_ptr<const CublasLt> open(const std::vector<std::string>& names = {
+                                                    "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"});
 
     /// "13.1.0".
     std::string version() const;
@@ -80,9 +81,6 @@ class Product {
     /// `most`: algorithms to ask for. Throws Unsupported if the library does not know the product, or Error.
     Product(std::shared_ptr<const CublasLt> library, std::shared_ptr<cublasLtContext> context,
             const ProductTypes& types, const ProductShape& shape, int most);
-    ~Product();
-    Product(const Product&) = delete;
-    Product& operator=(const Product&) = delete;
 
     int algorithms() const { return static_cast<int>(algorithms_.size()); }
     /// Bytes of workspace that the algorithm needs, at most max_workspace.
@@ -115,10 +113,7 @@ class Product {
 
     std::shared_ptr<const CublasLt> library_;
     std::shared_ptr<cublasLtContext> context_;
-    void* product_ = nullptr;
-    void* left_ = nullptr;
-    void* right_ = nullptr;
-    void* result_ = nullptr;
+    std::shared_ptr<void> product_, left_, right_, result_;
     cudaDataType scale_ = CUDA_R_32F;
     bool adds_ = false;
     std::vector<Suggestion> algorithms_;

@@ -22,15 +22,6 @@ std::string version_text(int version)
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-MemoryLevel level(std::string name, double bytes, int instances)
-{
-    MemoryLevel result;
-    result.name = std::move(name);
-    result.capacity = Bytes{bytes};
-    result.instances = instances;
-    return result;
-}
-
 /// What public documents say of its compute capability: rates of this one alone, instructions also of an older one.
 void add_chip(int capability, Device& device)
 {
@@ -62,8 +53,9 @@ Device describe_device(DeviceId id, const Nvml* nvml)
     // L1 and shared memory are one memory; the runtime reports the part that shared memory may take. The capacity is
     // that of all multiprocessors together, because working sets are shared out over them.
     const double l1 = 1.0 * static_cast<double>(properties.sharedMemPerMultiprocessor) * properties.multiProcessorCount;
-    device.levels = {level("L1", l1, 1), level("L2", properties.l2CacheSize, 1),
-                     level("DRAM", static_cast<double>(total), 1)};
+    device.levels = {{"L1", Bytes{l1}},
+                     {"L2", Bytes{static_cast<double>(properties.l2CacheSize)}},
+                     {"DRAM", Bytes{static_cast<double>(total)}}};
     // Clocks are read as attributes, because CUDA 13 removed them from cudaDeviceProp.
     device.facts = {
         {"compute capability", std::to_string(properties.major) + "." + std::to_string(properties.minor)},
@@ -115,14 +107,12 @@ bool has_context()
     static const auto get = [] {
         void* found = nullptr;
         cudaDriverEntryPointQueryResult known{};
-        const cudaError_t status =
-            cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &found, 4000, cudaEnableDefault, &known);
-        if (status != cudaSuccess) cudaGetLastError();
-        const bool is_there = status == cudaSuccess && known == cudaDriverEntryPointSuccess;
-        return is_there ? reinterpret_cast<GetContext>(found) : nullptr;
+        check(cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &found, 4000, cudaEnableDefault, &known));
+        return reinterpret_cast<GetContext>(found);  // every driver has it
     }();
     CUcontext context = nullptr;
-    return get == nullptr || (get(&context) == CUDA_SUCCESS && context != nullptr);
+    get(&context);
+    return context != nullptr;
 }
 
 }  // namespace
@@ -158,9 +148,9 @@ void describe_devices(Machine& machine, const Nvml* nvml)
     machine.versions["CUDA runtime"] = version_text(CUDART_VERSION);
     int count = 0;
     const cudaError_t status = cudaGetDeviceCount(&count);
-    if (status != cudaSuccess || count == 0) {
+    if (status != cudaSuccess) {  // as where there is none
         cudaGetLastError();
-        machine.capabilities.push_back(absence(status == cudaSuccess ? cudaErrorNoDevice : status, nvml));
+        machine.capabilities.push_back(absence(status, nvml));
         return;
     }
     if (nvml != nullptr) machine.versions["NVIDIA driver"] = nvml->driver_version();
@@ -185,7 +175,6 @@ Hertz highest_clock(DeviceId id)
 
 CurrentDevice::CurrentDevice(DeviceId id)
 {
-    former_ = -1;
     if (has_context()) check(cudaGetDevice(&former_));
     check(cudaSetDevice(id.value));
 }

@@ -51,7 +51,7 @@ class CurrentDevice {
     CurrentDevice& operator=(const CurrentDevice&) = delete;
 
   private:
-    int former_ = 0;
+    int former_ = -1;  ///< none
 };
 
 }  // namespace roof::gpu

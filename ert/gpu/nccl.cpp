@@ -20,7 +20,7 @@ struct Config {
     std::size_t size = sizeof(Config);
     unsigned magic = 0xcafebeef;
     unsigned version = 21400;
-    int blocking = 0;
+    int blocking{};
 };
 
 }  // namespace
@@ -69,18 +69,14 @@ void wait_while(const std::function<bool()>& goes_on, const WhileWaiting& while_
     for (const Seconds begin = clock(); goes_on();) {
         const Seconds waited = clock() - begin;
         while_waiting(waited);
-        if (waited < short_wait)
-            std::this_thread::yield();
-        else
-            std::this_thread::sleep_for(50us);
+        waited < short_wait ? std::this_thread::yield() : std::this_thread::sleep_for(50us);
     }
 }
 
 NcclRank::NcclRank(std::shared_ptr<const Nccl> library, int ranks, UniqueId id, int rank, bool waits)
     : library_(std::move(library))
 {
-    Config config;
-    config.blocking = waits ? 1 : 0;
+    Config config{.blocking = static_cast<int>(waits)};
     library_->call("ncclCommInitRankConfig", &comm_, ranks, id, rank, &config);
 }
 

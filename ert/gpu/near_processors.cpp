@@ -20,7 +20,7 @@ std::vector<int> processors_in(std::string_view list)
         const std::size_t dash = std::min(range.find('-'), range.size());
         const auto first = parse_number<int>(std::string_view(range).substr(0, dash));
         const auto last = dash == range.size() ? first : parse_number<int>(std::string_view(range).substr(dash + 1));
-        if (!first || !last || *first < 0 || *last < *first || *last >= most) return {};
+        if (!first || !last || *last < *first || *last >= most) return {};
         for (int processor = *first; processor <= *last; ++processor) processors.push_back(processor);
     }
     return processors;
@@ -35,18 +35,17 @@ std::vector<int> processors_near(std::string_view bus_id, const std::filesystem:
     }
 }
 
-OnProcessors::OnProcessors(const std::vector<int>& processors)
+OnProcessors::OnProcessors(const std::vector<int>& processors) : former_(processors_of_thread())
 {
     std::vector<int> wanted;
-    std::vector<int> former = processors_of_thread();
-    std::ranges::copy_if(former, std::back_inserter(wanted),
+    std::ranges::copy_if(former_, std::back_inserter(wanted),
                          [&](int one) { return std::ranges::count(processors, one) > 0; });
-    if (!wanted.empty() && keep_thread_to(wanted) == 0) former_ = std::move(former);
+    if (keep_thread_to(wanted) != 0) former_.clear();
 }
 
 OnProcessors::~OnProcessors()
 {
-    if (!former_.empty()) keep_thread_to(former_);
+    keep_thread_to(former_);
 }
 
 }  // namespace roof::gpu

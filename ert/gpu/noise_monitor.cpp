@@ -2,11 +2,17 @@
 
 #include "ert/gpu/kernels/idle.hpp"
 
-#include <array>
-#include <charconv>
 #include <cmath>
+#include <sstream>
 
 namespace roof::gpu {
+namespace {
+
+/// What the word that a held stream reads says.
+constexpr unsigned wait = 0;
+constexpr unsigned go = 1;
+
+}  // namespace
 
 MonitoredStream::MonitoredStream(DeviceId id, std::shared_ptr<const Nvml> nvml, bool holds)
     : id_(id),
@@ -30,11 +36,11 @@ Seconds MonitoredStream::time(const std::function<void()>& enqueue, const std::f
         };
     if (!holds_ || beside) return timer_.time(stream_, enqueue, watch);
     auto* const released = reinterpret_cast<volatile unsigned*>(released_.data());
-    *released = 0;
+    *released = wait;
     enqueue_hold(released, stream_.get());
     const auto all = [&] {
         enqueue();
-        *released = 1;
+        *released = go;
     };
     return timer_.time(stream_, all, watch);
 }
@@ -76,10 +82,9 @@ std::vector<std::string> MonitoredStream::remarks() const
 {
     std::vector<std::string> remarks = clocks_.remarks();
     if (unknown_ != 0) {
-        std::array<char, 17> digits{};
-        std::to_chars(digits.data(), digits.data() + digits.size() - 1, unknown_, 16);
-        remarks.push_back(std::string("the driver reported clock event reasons that are not known here: 0x") +
-                          digits.data());
+        std::ostringstream text;
+        text << "the driver reported clock event reasons that are not known here: 0x" << std::hex << unknown_;
+        remarks.push_back(text.str());
     }
     return remarks;
 }

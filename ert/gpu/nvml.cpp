@@ -125,10 +125,10 @@ PowerReading Nvml::power(nvmlDevice_st* device) const
 {
     struct Field {  // nvmlFieldValue_t of NVML_FI_DEV_POWER_INSTANT; scope 0 is the GPU, 1 a module with its CPU
         unsigned field = 186, scope = 0;
-        long long timestamp = 0, age = 0;
-        unsigned type = 0;
-        int status = 0;
-        unsigned long long value = 0;  // a union, of which an unsigned number (type 1) fills the first four bytes
+        long long timestamp{}, age{};
+        unsigned type{};
+        int status{};
+        unsigned long long value{};  // a union, of which an unsigned number (type 1) fills the first four bytes
     } instant;
     const auto call = library_.find<int(Device, int, Field*)>("nvmlDeviceGetFieldValues");
     const bool knows = call != nullptr && call(device, 1, &instant) == success && instant.status == success;

@@ -15,6 +15,7 @@
 using namespace roof;
 using namespace roof::gpu;
 using Catch::Matchers::Contains;
+using Catch::Matchers::Equals;
 using emulated::Array;
 
 namespace {
@@ -150,6 +151,7 @@ TEST_CASE("every algorithm of cuBLASLt gives the product in each of the types, t
                     CHECK_THROWS_AS(Tried(one, shape_of(turns_left, turns_right, none)), Unsupported);
                     continue;
                 }
+                emulated::machine().fast_products = 0;
                 const Tried tried(one, shape_of(turns_left, turns_right, none));
                 CHECK(tried.product.algorithms() == 3);
                 for (int algorithm = 0; algorithm < tried.product.algorithms(); ++algorithm) {
@@ -158,6 +160,7 @@ TEST_CASE("every algorithm of cuBLASLt gives the product in each of the types, t
                     tried.enqueue(algorithm);
                     CHECK((tried.result.values() == expected(one.result, none)));
                 }
+                CHECK(emulated::machine().fast_products == (one.types.fast_sums ? 3 : 0));
             }
         }
     }
@@ -264,6 +267,7 @@ TEST_CASE("cuBLASLt refuses a workspace that is too small or not aligned to 256 
 TEST_CASE("cuBLASLt refuses what the card lacks, and matrices that do not fit together")
 {
     emulated::Card& card = emulated::machine().device(0).card;
+    const long objects = emulated::machine().library_objects;
     const int major = std::exchange(card.major, 8);
     CHECK_THROWS_AS(Tried(case_of("fp8"), shape_of(true, false, none)), Unsupported);
     CHECK_NOTHROW(Tried(case_of("tf32"), shape_of(true, false, none)));
@@ -271,12 +275,13 @@ TEST_CASE("cuBLASLt refuses what the card lacks, and matrices that do not fit to
     ProductShape wrong = shape_of(false, false, none);
     ++wrong.left.columns;
     CHECK_THROWS_WITH(Tried(case_of("fp32"), wrong),
-                      Contains("cublasLtMatmulAlgoGetHeuristic ended with cuBLAS status 7"));
+                      Equals("cublasLtMatmulAlgoGetHeuristic ended with cuBLAS status 7"));
     const ProductShape large{{1 << 13, 1 << 13}, {1 << 13, 1 << 13}, {1 << 13, 1 << 13}};
     CHECK_THROWS_AS(Product(library(), library()->context(), case_of("fp32").types, large, 1), Unsupported);
     Case mixed = case_of("fp32");
     mixed.types.compute = compute_64f;
     CHECK_THROWS_AS(Tried(mixed, shape_of(false, false, none)), Unsupported);
+    CHECK(emulated::machine().library_objects == objects);  // also of products that were not made
 }
 
 TEST_CASE(

@@ -1,12 +1,20 @@
 // What the probes say of points that they cannot measure, and that each one's check tells wrong results from right
 // ones.
 #include "ert/base/error.hpp"
+#include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/bulk.hpp"
+#include "ert/gpu/probes/arrays.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/method/bench/clock.hpp"
+#include "ert/method/ceilings/point_summary.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
+#include "tests/emulated_gpu/nccl/counts.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
 
 using namespace roof;
 using namespace roof::gpu;
@@ -215,6 +223,7 @@ TEST_CASE("each probe's check runs its kernel, and tells wrong results from righ
         const Clock clock = steady_clock();
         Trace trace(clock, 0);
         subject->launch(trace);
+        CHECK(emulated::machine().is_idle());
         CHECK(trace.sample().clock.value == Approx(emulated::machine().device(0).card.clock_hz).epsilon(0.01));
         CHECK(emulated::fault_of_pending_work().empty());
     };
@@ -234,29 +243,122 @@ TEST_CASE("each probe's check runs its kernel, and tells wrong results from righ
     check("cluster_latency", {{"path", "cluster:2"}}, "cluster_chase_kernel");
     check("latency", set("16384") + Values{{"isa", "cg"}}, "chase_kernel");
     check("ert", set("65536") + Values{{"intensity", "1"}, {"precision", "fp32"}}, "intensity_kernel");
+    for (const char* operation : {"h2d", "d2h", "both"}) {
+        const Point point = point_of(set("65536") + Values{{"operation", operation}, {"pages", "pageable"}});
+        const CurrentDevice current({0});
+        Turns turns;
+        const auto subject = bench_of("link").create({point, machine, machine.devices.front(), {0}, nullptr, turns});
+        CHECK_NOTHROW(subject->check());
+    }
     for (const char* operation : {"zero_copy_load", "zero_copy_store"})
         check("link", set("65536") + Values{{"operation", operation}, {"pages", "pinned"}}, "stream_kernel");
 }
 
-TEST_CASE("a later round of a point goes on with the turns of the earlier one, unless they are of other variants")
+TEST_CASE("a probe of launches counts the kernels that run")
 {
     Machine machine;
     describe_devices(machine, nullptr);
-    const Point point = point_of({{"operation", "load"}, {"isa", "cuda"}, {"working_set", "65536"}});
     const CurrentDevice current({0});
-    Turns turns(1, std::vector<double>(1, 1.0));
-    const auto tune = [&] { bench_of("bandwidth").create({point, machine, machine.devices.front(), {0}, {}, turns}); };
-    tune();
-    REQUIRE(turns.size() > 1);
-    const auto count = [&] {
-        std::size_t all = 0;
-        for (const std::vector<double>& of_variant : turns) all += of_variant.size();
-        return all;
+    const Clock clock = steady_clock();
+    for (const char* path : {"launch", "graph"}) {
+        const Point point = point_of({{"path", path}});
+        Turns turns;
+        const auto subject = bench_of("launch").create({point, machine, machine.devices.front(), {0}, nullptr, turns});
+        const long before = emulated::machine().kernels_run;
+        Trace trace(clock, 0);
+        subject->launch(trace);
+        CHECK(emulated::machine().kernels_run - before == subject->work().compulsory.value / bytes_per_access);
+    }
+}
+
+TEST_CASE("arrays are there for what an operation reads and writes, and are cleared and repeated before what follows")
+{
+    const Stream stream;
+    using Pattern = std::array<bool, 4>;
+    for (const auto& [operation, due] : {std::pair{StreamOperation::load, Pattern{true, false, false, true}},
+                                         {StreamOperation::store, Pattern{false, false, true, false}},
+                                         {StreamOperation::copy, Pattern{true, false, true, false}},
+                                         {StreamOperation::triad, Pattern{true, true, true, false}}}) {
+        const StreamLaunch launch = Arrays(operation, 3 * bulk_chunk_bytes, 64, stream).launch();
+        CHECK(Pattern{launch.a != nullptr, launch.b != nullptr, launch.out != nullptr, launch.sums != nullptr} == due);
+    }
+    const HostBuffer found(99, HostBuffer::Pages::pinned);
+    const auto seen = [&](const void* device) {  // by a stream that does not wait for others
+        check(cudaMemcpyAsync(found.data(), device, 99, cudaMemcpyDeviceToHost, stream.get()));
+        stream.synchronize();
+        return std::vector(found.data(), found.data() + 99);
     };
-    const std::size_t first = count();
-    const std::vector<double> before = turns.front();
-    tune();
-    CHECK(count() > first);
-    REQUIRE(turns.front().size() >= before.size());
-    CHECK(std::equal(before.begin(), before.end(), turns.front().begin()));
+    Buffer<std::byte> buffer(99, "repeated numbers");
+    const std::vector<std::byte> five(3, std::byte{5});
+    Arrays arrays(StreamOperation::load, bulk_chunk_bytes, 25, stream);
+    for (unsigned seed = 0; seed < 10; ++seed) {
+        emulated::machine().chance().seed(seed);
+        buffer.write(std::vector<std::byte>(99));
+        repeat(five, buffer);
+        CHECK(seen(buffer.data()) == std::vector(99, std::byte{5}));
+        check(cudaMemset(arrays.launch().sums, 1, 99));
+        arrays.clear_results();
+        CHECK(seen(arrays.launch().sums) == std::vector<std::byte>(99));
+    }
+}
+
+TEST_CASE("an all-reduce of two GPUs counts each sum, in a graph where messages are small, and misses none",
+          "[.two_gpus]")
+{
+    const Libraries libraries{.nccl = Nccl::open({ROOF_EMULATED_NCCL})};
+    Machine machine;
+    describe_devices(machine, nullptr);
+    const CurrentDevice current({0});
+    const Clock clock = steady_clock();
+    const auto check = [&](const std::string& path, int bytes, int ranks) {
+        const std::string operation = ranks == 1 ? "alone" : "bus";
+        INFO(operation << " " << bytes);
+        const Point point = point_of({{"operation", operation}, {"path", path}, {"size", std::to_string(bytes)}});
+        Turns turns;
+        const auto subject =
+            bench_of("allreduce", libraries).create({point, machine, machine.devices.front(), {0}, nullptr, turns});
+        const bool is_graph = bytes <= 1 << 20;
+        CHECK_THAT(subject->remarks().back(),
+                   ranks == 1 ? Contains("one rank alone") : Contains("times 2(N-1)/N: 100% of it for 2 GPUs"));
+        const int before = emulated::counts_of(*libraries.nccl).ran;
+        Trace trace(clock, 0);
+        subject->launch(trace);
+        CHECK(emulated::machine().is_idle());
+        const double sums = subject->work().compulsory.value / bytes;  // 2 (2 - 1) / 2 is 1
+        CHECK(emulated::counts_of(*libraries.nccl).ran - before == ranks * sums);
+        CHECK((std::fmod(sums, 16) == 0) == is_graph);
+        setenv("ROOF_EMULATED_NCCL_ACCIDENT", is_graph ? "lost graph 0" : "lost run 0", 1);
+        CHECK_THROWS_AS(subject->check(), Error);
+        unsetenv("ROOF_EMULATED_NCCL_ACCIDENT");
+        for (unsigned seed = 0; seed < 5; ++seed) {
+            emulated::machine().chance().seed(seed);
+            CHECK_NOTHROW(subject->check());
+        }
+    };
+    check("nccl:0,1", 4096, 2);
+    check("nccl", 4096, 1);
+    check("nccl:0,1", 1 << 20, 2);
+    check("nccl:0,1", (1 << 20) + 16, 2);
+}
+
+TEST_CASE("what goes to another GPU is copied, or accessed by a kernel, and arrives", "[.two_gpus]")
+{
+    Machine machine;
+    describe_devices(machine, nullptr);
+    const Clock clock = steady_clock();
+    for (const std::string operation : {"copy", "both", "read", "write"}) {
+        INFO(operation);
+        const Point point = point_of({{"operation", operation}, {"path", "peer"}, {"working_set", "65536"}});
+        const CurrentDevice current({1});
+        Turns turns;
+        const auto subject = bench_of("peer").create({point, machine, machine.devices[1], {1}, nullptr, turns});
+        const long before = emulated::machine().kernels_run;
+        Trace trace(clock, 0);
+        subject->launch(trace);
+        CHECK(emulated::machine().is_idle());
+        const bool is_kernel = operation == "read" || operation == "write";
+        CHECK((emulated::machine().kernels_run > before + 1) == is_kernel);  // one holds the stream
+        CHECK(std::fmod(subject->work().compulsory.value, operation == "both" ? 131072 : 65536) == 0);
+        CHECK_NOTHROW(subject->check());
+    }
 }

@@ -32,7 +32,7 @@ TEST_CASE("Multiprocessors that wrote nothing, or for too short a time, do not c
     CHECK(clock_of(readings).value == 0);
     readings[8] = {1000, 5000, 9000, 4000};  // of a timer that went back
     CHECK(clock_of(readings).value == 0);
-    readings[9] = over(100000, 1.9);
+    readings[9] = over(50000, 1.9);
     CHECK(clock_of(readings).value == Approx(1.9e9));
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("A clock above the card's highest is refused, and an unknown one says 
 {
     ClockWatch watch({1.98e9});
     CHECK(watch.saw({2.0398736e9}, false) == "the clock was read as above the card's highest");
-    CHECK(watch.saw({1.9869e9}, false).empty());
+    for (const double share : {1.005, 0.98}) CHECK(watch.saw({share * 1.98e9}, false).empty());
     CHECK(watch.saw({}, true).empty());
     CHECK(watch.remarks().empty());
     CHECK(ClockWatch({}).saw({2e9}, true).empty());

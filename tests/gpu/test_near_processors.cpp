@@ -18,6 +18,7 @@ TEST_CASE("a list of processors is read as Linux writes it")
     CHECK(processors_in("0-1048576").empty());
     CHECK(processors_in("0-4095").size() == 4096);
     CHECK(processors_in("all").empty());
+    for (const char* text : {"0,3-1", "0-x", "x-3", "-1-3", "0,"}) CHECK(processors_in(text).empty());
 }
 
 TEST_CASE("the processors near a GPU are those that its PCI device lists")
@@ -44,7 +45,16 @@ TEST_CASE("a thread is moved to the processors, and back")
     cpu_set_t after;
     REQUIRE(sched_getaffinity(0, sizeof(after), &after) == 0);
     CHECK(CPU_EQUAL(&before, &after));
-    const OnProcessors nowhere({});
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(here), &one);
+    {
+        const OnProcessors nowhere({});
+        REQUIRE(sched_getaffinity(0, sizeof(after), &after) == 0);
+        CHECK(CPU_EQUAL(&before, &after));
+        REQUIRE(sched_setaffinity(0, sizeof(one), &one) == 0);
+    }
     REQUIRE(sched_getaffinity(0, sizeof(after), &after) == 0);
-    CHECK(CPU_EQUAL(&before, &after));
+    CHECK(CPU_EQUAL(&one, &after));  // what was not moved is not moved back
+    REQUIRE(sched_setaffinity(0, sizeof(before), &before) == 0);
 }

@@ -97,46 +97,6 @@ TEST_CASE("every axis of the GPU part's benches has a column in the results, in 
     }
 }
 
-TEST_CASE("points that need another GPU, a newer one or pinned memory state the reason")
-{
-    const auto [bench, settings,
-                words] = GENERATE(table<const char*, std::vector<std::pair<std::string, std::string>>, const char*>({
-        {"peer", {{"operation", "copy"}}, "no other GPU"},
-        {"peer", {{"operation", "read"}, {"path", "peer:x"}}, "neither peer nor peer:NUMBER"},
-        {"flops", {{"operation", "tile_fp16_sums"}, {"isa", "mma"}, {"precision", "bf16"}}, "only products of fp16"},
-        {"flops",
-         {{"operation", "tile_fp16_sums"}, {"isa", "tcgen05"}, {"precision", "fp16"}},
-         "tcgen05 has no tile_fp16_sums"},
-        {"access", {{"operation", "stride_32"}, {"working_set", "64"}}, "less than one word for each offset"},
-        {"allreduce", {{"operation", "bus"}, {"path", "nccl"}, {"size", "1024"}}, "one GPU: nothing to reduce with"},
-        {"link", {{"operation", "zero_copy_load"}, {"pages", "pageable"}}, "only pinned host memory"},
-        {"bandwidth",
-         {{"operation", "load"}, {"isa", "bulk"}, {"working_set", "1048576"}},
-         "the copy engine needs compute capability 9.0; this GPU has 8.0"},
-        {"bandwidth", {{"operation", "triad"}, {"isa", "bulk"}, {"working_set", "1048576"}}, "does not compute"},
-        {"bandwidth", {{"operation", "load"}, {"isa", "cuda"}, {"working_set", "100"}}, "less than 8192 bytes"},
-        {"bandwidth", {{"operation", "copy"}, {"isa", "tiles"}, {"working_set", "1048576"}}, "only loads"},
-        {"bandwidth", {{"operation", "load"}, {"isa", "tiles"}, {"working_set", "1000000"}}, "rows of tiles of 65536"},
-        {"bandwidth",
-         {{"operation", "load"}, {"isa", "bulk"}, {"path", "readers:2"}, {"working_set", "1048576"}},
-         "has 1 multiprocessors"},
-        {"latency", {{"working_set", "64"}}, "less than two lines"},
-        {"cluster", {{"path", "cluster:2"}}, "a cluster of blocks needs compute capability 9.0; this GPU has 8.0"},
-        {"cluster_latency", {{"path", "cluster:16"}}, "a cluster of blocks needs compute capability 9.0"},
-        {"ert", {{"working_set", "8"}}, "less than one vector"},
-        {"ert", {{"intensity", "1/8"}, {"precision", "fp16"}, {"working_set", "1024"}}, "lowest intensity is 1/4"},
-    }));
-    BenchRegistry registry;
-    add_gpu_part(registry);
-    Device device = gpu_with_l2(50e6);
-    device.facts["compute capability"] = "8.0";
-    registry.machine().devices = {device};
-    Point point;
-    for (const auto& [axis, value] : settings) point.set(axis, value);
-    const auto reason = registry.find(bench, "gpu")->unsupported_reason(point, registry.machine(), device);
-    CHECK_THAT(reason.value_or(""), Catch::Contains(words));
-}
-
 TEST_CASE("a device that is no GPU is an error that names it")
 {
     BenchRegistry registry;

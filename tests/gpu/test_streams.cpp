@@ -139,26 +139,23 @@ TEST_CASE("the sums of the curve equal those of its multiply-adds done one by on
     CHECK(expected_sum(precision, multiply_adds, vectors) == sum);
 }
 
-TEST_CASE("default working sets reach from inside the L1s to well beyond the L2, within the memory available")
+TEST_CASE("default working sets are those of each octave, and between them, finer where the L1 ends")
 {
+    using Words = std::vector<std::string>;
     Device device;
     device.kind = "gpu";
-    device.name = "gpu:0";
-    device.levels = {{"L1", Bytes{132 * 233472.0}, 1, 1}, {"L2", Bytes{50e6}, 1, 1}};
-    device.facts["multiprocessors"] = "132";
-    device.memory_available = Bytes{140e9};
+    device.facts["multiprocessors"] = "1";
+    device.levels = {{"L1", Bytes{128.0 * 1024}}, {"L2", Bytes{256.0 * 1024}}};
+    device.memory_available = Bytes{4.0 * (1 << 20)};  // of which sets take a quarter
     Machine machine;
     machine.devices = {device};
-    const std::vector<std::string> sets = usual_working_sets(machine);
-    CHECK(sets.front() == std::to_string(132 * 32768));
-    CHECK(std::stod(sets.back()) > 0.8e9);
-    const auto near_l1 = [](const std::string& set) { return std::stod(set) > 17e6 && std::stod(set) < 31e6; };
-    CHECK(std::ranges::count_if(sets, near_l1) == 4);
-    CHECK(usual_ert_sets(machine).size() == 3);
-    Machine of_one_cache = machine;
-    of_one_cache.devices[0].levels[1].capacity = of_one_cache.devices[0].levels[0].capacity;
-    CHECK(usual_ert_sets(of_one_cache).size() == 2);
-    machine.devices[0].memory_available = Bytes{1e9};
-    CHECK(std::stod(usual_working_sets(machine).back()) <= 0.25e9);
-    CHECK_FALSE(usual_working_sets(Machine{}).empty());
+    CHECK(usual_working_sets(machine) == Words{"32768", "49152", "65536", "98304", "131072", "163840", "196608",
+                                               "229376", "262144", "327680", "393216", "458752", "524288", "786432",
+                                               "1048576"});
+    CHECK(usual_chase_sets(machine) == Words{"32768", "65536", "131072", "262144", "524288", "1048576"});
+    CHECK(usual_ert_sets(machine) == Words{"65536", "131072", "1048576"});
+    machine.devices[0].memory_available = Bytes{1024};
+    CHECK(usual_working_sets(machine) == Words{"32768"});
+    // Without a GPU: of 100 multiprocessors, with 16 MB of L1 and 40 MB of L2.
+    CHECK(usual_ert_sets(Machine{}) == Words{"6553600", "13107200", "838860800"});
 }

@@ -55,7 +55,7 @@ const Operation& operation_of(const Point& point)
 }
 
 struct AccessChoice {
-    int blocks = 1;
+    int blocks{};
     int threads = most_access_threads;
 };
 
@@ -72,7 +72,7 @@ std::vector<AccessChoice> candidates_for(const Operation& operation, int multipr
 
 std::size_t most_threads(const std::vector<AccessChoice>& candidates)
 {
-    int most = 0;
+    int most{};
     for (const AccessChoice& one : candidates) most = std::max(most, one.blocks * one.threads);
     return static_cast<std::size_t>(most);
 }

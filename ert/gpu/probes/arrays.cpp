@@ -117,6 +117,18 @@ void Arrays::check_output() const
     check_words(*out_, "the result", [this](std::size_t index) { return expected_word(operation_, index); });
 }
 
+void repeat(const std::vector<std::byte>& numbers, Buffer<std::byte>& buffer)
+{
+    std::size_t filled = std::min(numbers.size(), buffer.bytes());
+    buffer.write(std::span(numbers).first(filled));
+    while (filled < buffer.bytes()) {
+        const std::size_t more = std::min(filled, buffer.bytes() - filled);
+        roof::gpu::check(cudaMemcpy(buffer.data() + filled, buffer.data(), more, cudaMemcpyDeviceToDevice));
+        filled += more;
+    }
+    roof::gpu::check(cudaDeviceSynchronize());
+}
+
 void check_words(const Buffer<float>& found, const std::string& what,
                  const std::function<float(std::size_t index)>& expected)
 {

@@ -38,6 +38,9 @@ std::uint32_t sum_of_bits(std::size_t words);
 /// The expected word `index` of the result.
 float expected_word(StreamOperation operation, std::size_t index);
 
+/// Fills the buffer with copies of the numbers; each copy doubles the part that is filled.
+void repeat(const std::vector<std::byte>& numbers, Buffer<std::byte>& buffer);
+
 /// Compares the begin, the middle and the end of an array with what is expected. Throws Error naming `what`.
 void check_words(const Buffer<float>& found, const std::string& what,
                  const std::function<float(std::size_t index)>& expected);

@@ -41,7 +41,7 @@ struct StreamChoice {
     std::string name;
     bool is_bulk = false;
     StreamKernel kernel;
-    int blocks = 1;
+    int blocks{};
     bool in_step = false;
     int readers = 1;
 
@@ -176,7 +176,7 @@ std::vector<StreamChoice> candidates_for(const GpuPoint& at)
 
 std::size_t max_sums(const std::vector<StreamChoice>& candidates)
 {
-    int most = 0;
+    int most{};
     for (const StreamChoice& candidate : candidates) most = std::max(most, candidate.sums());
     return static_cast<std::size_t>(most);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 
 namespace roof::gpu {
@@ -37,8 +38,8 @@ std::array<double, 4> chain_constants(const ChainKernel& kernel)
     const Format format = format_of(kernel.precision);
     if (format.is_integer) return {odd, 12345, inverse_of_odd, round_to(format, -12345 * inverse_of_odd)};
     // Of all factors near 1.4, the one whose reciprocal the format holds best.
-    double factor = 0;
-    double least = 1;
+    double factor{};
+    double least = std::numeric_limits<double>::infinity();
     const double unit = std::ldexp(1.0, 1 - format.significand_bits);
     for (int i = 1; i < 64; i += 2) {
         const double tried = round_to(format, 1.40625 + i * unit);

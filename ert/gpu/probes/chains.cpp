@@ -31,7 +31,7 @@ constexpr long long max_steps = 1 << 24;
 
 struct ChainChoice {
     ChainKernel kernel;
-    int blocks = 1;  ///< of the whole GPU
+    int blocks{};  ///< of the whole GPU
 };
 
 std::vector<ChainChoice> candidates_for(Precision precision, ChainOperation operation, int multiprocessors)
@@ -93,7 +93,7 @@ class ChainSubject final : public TunedSubject {
     void check() override
     {
         const ChainKernel& kernel = chosen_.kernel;
-        run(1);
+        run();
         const std::size_t count = static_cast<std::size_t>(kernel.chains) * chain_threads;
         const std::size_t lanes = static_cast<std::size_t>(lanes_of(kernel.precision));
         const std::vector<double> ends =

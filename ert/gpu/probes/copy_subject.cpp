@@ -6,33 +6,42 @@
 #include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/stream.hpp"
 
-#include <cstring>
+#include <algorithm>
 #include <numeric>
+#include <span>
 
 namespace roof::gpu {
 
 namespace {
 
-std::vector<std::byte> bytes_at(const void* from, std::size_t bytes)
+/// Pseudo-random numbers, others for each way.
+std::vector<std::byte> numbers_of(std::size_t way, std::size_t bytes)
 {
-    std::vector<std::byte> host(bytes);
-    check(cudaMemcpy(host.data(), from, bytes, cudaMemcpyDefault));
-    return host;
+    std::vector<std::uint32_t> words(bytes / sizeof(std::uint32_t));
+    std::ranges::generate(words, [at = way]() mutable { return number_at(at++); });
+    const std::span all = std::as_bytes(std::span(words));
+    return {all.begin(), all.end()};
 }
 
 class CopySubject final : public TunedSubject {
   public:
     CopySubject(Copies copies, const GpuPoint& at) : TunedSubject(at), copies_(std::move(copies))
     {
+        for (std::size_t way = 0; way < copies_.ways.size(); ++way) {
+            const std::vector<std::byte> numbers = numbers_of(way, copies_.bytes);
+            roof::gpu::check(cudaMemcpy(copies_.ways[way].from, numbers.data(), copies_.bytes, cudaMemcpyDefault));
+        }
+        roof::gpu::check(cudaDeviceSynchronize());
         settle_on_fastest({{"", work_of_bytes(total()), [this](long long repeats) { enqueue(repeats); }}}, max_copies);
     }
 
     void check() override
     {
         const CurrentDevice current(stream().id());
-        for (const auto& [to, from] : copies_.ways) {
-            if (bytes_at(to, copies_.bytes) != bytes_at(from, copies_.bytes))
-                throw Error("what arrived is not what was sent");
+        for (std::size_t way = 0; way < copies_.ways.size(); ++way) {
+            std::vector<std::byte> arrived(copies_.bytes);
+            roof::gpu::check(cudaMemcpy(arrived.data(), copies_.ways[way].to, arrived.size(), cudaMemcpyDefault));
+            if (arrived != numbers_of(way, copies_.bytes)) throw Error("what arrived is not what was sent");
         }
     }
     Bytes memory() const override { return {2 * total()}; }
@@ -79,7 +88,7 @@ class AccessSubject final : public TunedSubject {
     {
         const CurrentDevice current(stream().id());
         there_.fill();
-        run(1);
+        run();
         if (kernel_.operation == StreamOperation::store) return there_.check_stored();
         const std::vector<std::uint32_t> sums = sums_.read(0, sums_.size());
         if (std::accumulate(sums.begin(), sums.end(), 0U) != sum_of_bits(there_.bytes / sizeof(float)))
@@ -116,14 +125,6 @@ std::unique_ptr<Subject> make_accesses(StreamOperation operation, Elsewhere ther
 std::unique_ptr<Subject> make_copies(Copies copies, const GpuPoint& at)
 {
     return std::make_unique<CopySubject>(std::move(copies), at);
-}
-
-void fill_with_numbers(std::byte* to, std::size_t bytes, std::size_t seed)
-{
-    for (std::size_t i = 0; i < bytes / sizeof(std::uint32_t); ++i) {
-        const std::uint32_t word = number_at(i + seed);
-        std::memcpy(to + i * sizeof(word), &word, sizeof(word));
-    }
 }
 
 Axis array_axis()

@@ -15,7 +15,7 @@ namespace roof::gpu {
 struct Copies {
     struct OneWay {
         void* to = nullptr;
-        const void* from = nullptr;
+        void* from = nullptr;
     };
 
     std::size_t bytes = 0;                 ///< of each array
@@ -23,7 +23,7 @@ struct Copies {
     std::shared_ptr<const void> memory{};  ///< owns the arrays
 };
 
-/// Its check() compares what arrived with what was sent. Throws Error.
+/// Sends other numbers each way; its check() compares what arrived with them. Throws Error.
 std::unique_ptr<Subject> make_copies(Copies copies, const GpuPoint& at);
 
 /// Memory that is not the device's own, for a kernel that accesses it itself.
@@ -38,9 +38,6 @@ struct Elsewhere {
 
 /// One kernel of resident blocks that loads from it, or stores to it. Throws Error.
 std::unique_ptr<Subject> make_accesses(StreamOperation operation, Elsewhere there, const GpuPoint& at);
-
-/// Pseudo-random numbers; another seed gives other ones.
-void fill_with_numbers(std::byte* to, std::size_t bytes, std::size_t seed);
 
 /// Axis "working_set", the bytes of each array, and its value rounded down to whole vectors.
 Axis array_axis();

@@ -28,7 +28,7 @@ constexpr long long max_passes = 1 << 22;
 
 struct CurveChoice {
     IntensityKernel kernel;
-    int blocks = 1;
+    int blocks{};
 };
 
 std::vector<CurveChoice> candidates_for(Precision precision, int multiply_adds, int multiprocessors)

@@ -21,7 +21,7 @@ namespace roof::gpu {
 
 namespace {
 
-/// Host and device memory for each direction, filled with different numbers.
+/// Host and device memory for each direction.
 struct Ends {
     Ends(std::size_t bytes, HostBuffer::Pages pages)
         : host_out(bytes, pages),
@@ -29,10 +29,6 @@ struct Ends {
           device_in(bytes, "an array to copy into"),
           device_out(bytes, "an array to copy out of")
     {
-        fill_with_numbers(host_out.data(), bytes, 1);
-        std::vector<std::byte> numbers(bytes);
-        fill_with_numbers(numbers.data(), bytes, 2);
-        device_out.write(numbers);
     }
 
     HostBuffer host_out;

@@ -11,6 +11,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/formats.hpp"
 #include "ert/gpu/check.hpp"
+#include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/matrices.hpp"
@@ -58,19 +59,6 @@ ProductShape square(std::uint64_t n)
     return {.left = {n, n}, .right = {n, n}, .result = {n, n}, .transposes_left = true};
 }
 
-/// Fills the buffer with copies of the numbers; each copy doubles the part that is filled.
-void repeat(const std::vector<std::byte>& numbers, Buffer<std::byte>& buffer)
-{
-    std::size_t filled = std::min(numbers.size(), buffer.bytes());
-    buffer.write(std::span(numbers).first(filled));
-    while (filled < buffer.bytes()) {
-        const std::size_t more = std::min(filled, buffer.bytes() - filled);
-        roof::gpu::check(cudaMemcpy(buffer.data() + filled, buffer.data(), more, cudaMemcpyDeviceToDevice));
-        filled += more;
-    }
-    roof::gpu::check(cudaDeviceSynchronize());
-}
-
 class MatmulSubject final : public TunedSubject {
   public:
     MatmulSubject(const std::shared_ptr<const CublasLt>& library, const GpuPoint& at)
@@ -106,7 +94,7 @@ class MatmulSubject final : public TunedSubject {
         const CurrentDevice current(stream().id());
         roof::gpu::check(cudaMemset(d_.data(), 0xFF, d_.bytes()));
         roof::gpu::check(cudaDeviceSynchronize());
-        run(1);
+        run();
         std::minstd_rand random(1);
         const std::size_t width = result_bytes();
         for (int i = 0; i < samples; ++i) {

@@ -32,8 +32,8 @@ constexpr int warps_of_block = mma_threads / 32;
 
 struct TileChoice {
     TensorFormat instruction = TensorFormat::fp16;
-    int chains = 4;
-    int warps = 1;  ///< of a multiprocessor
+    int chains{};
+    int warps{};  ///< of a multiprocessor
 };
 
 /// The instructions that multiply this format on a GPU of this compute capability (90 for 9.0).
@@ -75,13 +75,13 @@ class MmaSubject final : public TunedSubject {
     MmaSubject(const std::vector<TensorFormat>& instructions, const GpuPoint& at)
         : TunedSubject(at), multiprocessors_(attribute(at.id, cudaDevAttrMultiProcessorCount))
     {
-        std::size_t most = 0;
+        std::size_t most{};
         for (const TensorFormat instruction : instructions) {
             for (const TileChoice& candidate : candidates_for(instruction))
                 most = std::max(most, sum_bytes(candidate) * warps_of(candidate));
         }
         sums_.emplace(most, "sums of the products");
-        double best = 0;
+        double best{};
         for (const TensorFormat instruction : instructions) try_instruction(instruction, best);
         write_operands(chosen_.instruction, Numbers::random);
         stream().settle([this] { enqueue(chosen_, repeats()); });
@@ -90,7 +90,7 @@ class MmaSubject final : public TunedSubject {
     void check() override
     {
         write_operands(chosen_.instruction, Numbers::whole);
-        run(1);
+        run();
         const std::vector<std::byte> expected =
             lanes_of_sums(chosen_.instruction, chosen_.chains, mma_operands(chosen_.instruction, Numbers::whole), 1);
         const std::vector<std::byte> found = sums_->read(0, warps_of(chosen_) * expected.size());

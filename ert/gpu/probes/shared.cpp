@@ -93,7 +93,7 @@ class SharedSubject final : public TunedSubject {
     Operation operation_;
     int multiprocessors_;
     Buffer<std::uint32_t> results_;
-    int blocks_ = 1;
+    int blocks_{};
 };
 
 }  // namespace

@@ -132,7 +132,7 @@ class WgmmaSubject final : public TunedSubject {
     int resident_;
     Buffer<std::byte> operands_;
     Buffer<std::byte> sums_;
-    int blocks_ = 1;  ///< of the chosen variant
+    int blocks_{};  ///< of the chosen variant
 };
 
 std::unique_ptr<Subject> make(const Generation& generation, const GpuPoint& at)

@@ -21,7 +21,6 @@ double amount(const Work& work)
 long long repeats_for(Seconds length, Seconds taken, long long tried, long long max)
 {
     // As doubles: a trial too short to be timed would overflow the integer.
-    if (taken.value <= 0) return max;
     const double repeats = std::round(static_cast<double>(tried) * (length / taken));
     return static_cast<long long>(std::clamp(repeats, 1.0, static_cast<double>(max)));
 }

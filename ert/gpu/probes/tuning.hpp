@@ -65,7 +65,7 @@ class TunedSubject : public Subject {
     void watch(std::function<void(Seconds)> while_running) { stream_.watch(std::move(while_running)); }
     long long repeats() const { return repeats_; }
     /// That many repetitions of the chosen variant, without monitoring.
-    void run(long long repeats) const;
+    void run(long long repeats = 1) const;
 
   private:
     MonitoredStream stream_;

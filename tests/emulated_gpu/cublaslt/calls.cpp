@@ -28,6 +28,7 @@ class Alive {
     Object* make(Object object)
     {
         const std::lock_guard lock(machine().mutex());
+        ++machine().library_objects;
         return all_.insert(std::make_unique<Object>(std::move(object))).first->get();
     }
     /// Null for what is not alive.
@@ -41,6 +42,7 @@ class Alive {
     {
         const std::lock_guard lock(machine().mutex());
         const auto count = std::erase_if(all_, [&](const auto& one) { return one.get() == handle; });
+        machine().library_objects -= static_cast<long>(count);
         return count == 1 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
     }
 
@@ -207,14 +209,13 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description, 
             return take(found->epilogue, value, bytes);
         case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
             return take(found->bias, value, bytes);
-        case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE:
-            return take(found->bias_type, value, bytes);
         case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER:
             return take(found->before_gelu, value, bytes);
         case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD:
             return take(found->before_rows, value, bytes);
         case CUBLASLT_MATMUL_DESC_FAST_ACCUM:
-            return take(found->fast_sums, value, bytes);
+            take(found->fast_sums, value, bytes);
+            return bytes == 1 && found->fast_sums == 1 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
         default:
             return CUBLAS_STATUS_INVALID_VALUE;
     }
@@ -304,6 +305,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
         result.state = CUBLAS_STATUS_SUCCESS;
         result.wavesCount = 1;
     }
+    if (*count < wanted) (results[(*count)++] = {}).state = CUBLAS_STATUS_NOT_SUPPORTED;  // which it may also list
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -325,6 +327,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     const Card& card = machine().device(device).card;
     const cublasStatus_t status = status_of(*what, *with, card, machine().libraries_fuse);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
+    machine().fast_products += what->fast_sums;
     Algorithm algorithm{};
     std::memcpy(&algorithm, algo, sizeof(algorithm));
     if (algorithm.key != key_of(*what, *with) || workspace_bytes < algorithm.workspace)

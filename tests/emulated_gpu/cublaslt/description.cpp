@@ -155,8 +155,6 @@ cublasStatus_t status_of(const Description& what, const Operands& with, const Ca
     if (what.fast_sums != 0 && a.type != CUDA_R_8F_E4M3) return CUBLAS_STATUS_NOT_SUPPORTED;
     const bool is_whole = d.type == CUDA_R_32I || d.type == CUDA_R_64F;
     if (what.epilogue != CUBLASLT_EPILOGUE_DEFAULT && (!fuses || is_whole)) return CUBLAS_STATUS_NOT_SUPPORTED;
-    if ((what.has_bias() || what.has_sums()) && what.bias_type != -1 && what.bias_type != d.type)
-        return CUBLAS_STATUS_NOT_SUPPORTED;
     const bool writes_two = what.has_gelu() || what.has_gelu_gradient();
     if (writes_two && (what.before_rows % 8 != 0 || what.before_rows < static_cast<std::int64_t>(d.rows)))
         return CUBLAS_STATUS_INVALID_VALUE;

@@ -30,8 +30,7 @@ struct Description {
     std::int32_t transposes_a = CUBLAS_OP_N;
     std::int32_t transposes_b = CUBLAS_OP_N;
     std::uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-    const void* bias = nullptr;
-    std::int32_t bias_type = -1;   ///< -1: that of the result
+    const void* bias = nullptr;    ///< of the result's type
     void* before_gelu = nullptr;   ///< a matrix of the result's type and columns
     std::int64_t before_rows = 0;  ///< elements from one of its columns to the next
     std::int8_t fast_sums = 0;

@@ -108,6 +108,7 @@ cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** argu
     machine().launched.insert(known_name(launch.name));
     const int device = in.device;
     return machine().enqueue(in, {[device, launch = std::move(launch)](double& seconds) {
+                                 ++machine().kernels_run;
                                  DeviceState& state = machine().device(device);
                                  state.seconds = std::max(state.seconds, seconds);
                                  Execution(machine().engine(), machine().memory(), state, launch).run();

@@ -93,6 +93,13 @@ cudaError_t Machine::enqueue(Stream& stream, Operation operation)
     return cudaSuccess;
 }
 
+bool Machine::is_idle() const
+{
+    const auto is_done = [](const auto& stream) { return stream->queue.empty(); };
+    return std::all_of(defaults_.begin(), defaults_.end(), is_done) &&
+           std::all_of(streams_.begin(), streams_.end(), is_done);
+}
+
 bool Machine::run_one()
 {
     std::vector<Stream*> ready;

@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <list>
@@ -105,6 +106,8 @@ class Machine {
     cudaError_t run_until(const std::function<bool()>& condition, bool may_wait = true);
     cudaError_t finish(Stream& stream);
     cudaError_t finish_device(int device);
+    /// Whether all work of all streams is done.
+    bool is_idle() const;
     /// What waits on the host may not be called while a stream is captured.
     cudaError_t check_not_captured(Stream& stream);
 
@@ -125,6 +128,10 @@ class Machine {
     double graph_upload_seconds = 0, graph_launch_seconds = 0;  ///< before its first node, in the stream
     std::set<int> contexts;                                     ///< devices on which the process has one
     std::vector<int> priorities;                                ///< of the streams that were made with one
+    long kernels_run = 0;
+    std::size_t most_pinned = SIZE_MAX;  ///< bytes of a piece of pinned memory
+    long library_objects = 0;            ///< of cuBLASLt, that are not destroyed
+    int fast_products = 0;               ///< that cuBLASLt was asked to sum in fewer bits
 
   private:
     bool run_one();

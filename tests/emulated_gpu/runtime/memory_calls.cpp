@@ -126,6 +126,9 @@ cudaError_t cudaFree(void* memory)
 cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned)
 {
     const std::lock_guard lock(machine().mutex());
+    const cudaError_t sticky = machine().sticky(current_device());
+    if (sticky != cudaSuccess) return returned(sticky);
+    if (bytes > machine().most_pinned) return returned(cudaErrorMemoryAllocation);
     *memory = machine().memory().allocate(bytes, AddressSpace::host);
     return cudaSuccess;
 }

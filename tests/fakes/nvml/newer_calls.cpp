@@ -56,7 +56,7 @@ int nvmlDeviceGetFieldValues(nvmlDevice_st* device, int count, nvmlFieldValue* v
     constexpr unsigned undefined = 77;
     const int status = status_of(device, values);
     if (status != success) return status;
-    if (count < 1) return invalid_argument;
+    if (count != 1) return invalid_argument;  // the program asks for one
     for (int i = 0; i < count; ++i) {
         nvmlFieldValue& value = values[i];
         const unsigned power = value.field == power_instant   ? device->instant_milliwatts
