@@ -98,9 +98,9 @@ TEST_CASE(
     int calls = 0;
     const auto enqueue = [&] {
         enqueue_idle(stream.get());
-        if (++calls > 3) return;
-        check(cudaMemcpyAsync(stream.reading(), readings.data(), clock_readings * sizeof(ClockReading),
-                              cudaMemcpyHostToDevice, stream.get()));
+        if (++calls <= 3)
+            check(cudaMemcpyAsync(stream.reading(), readings.data(), clock_readings * sizeof(ClockReading),
+                                  cudaMemcpyHostToDevice, stream.get()));
     };
     const Clock clock = steady_clock();
     Trace trace(clock, 0);

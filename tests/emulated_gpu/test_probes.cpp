@@ -64,6 +64,8 @@ std::string reason(const std::string& bench, const Values& values, const std::ve
 using Catch::Contains;
 using Catch::Equals;
 
+const Clock clock_of_host = steady_clock();
+
 }  // namespace
 
 TEST_CASE("a stream's point that a GPU cannot have is refused with its reason")
@@ -220,8 +222,7 @@ TEST_CASE("each probe's check runs its kernel, and tells wrong results from righ
         CHECK_THROWS_AS(subject->check(), Error);
         spoiled.clear();
         CHECK_NOTHROW(subject->check());
-        const Clock clock = steady_clock();
-        Trace trace(clock, 0);
+        Trace trace(clock_of_host, 0);
         subject->launch(trace);
         CHECK(emulated::machine().is_idle());
         CHECK(trace.sample().clock.value == Approx(emulated::machine().device(0).card.clock_hz).epsilon(0.01));
@@ -277,13 +278,12 @@ TEST_CASE("a probe of launches counts the kernels that run")
     Machine machine;
     describe_devices(machine, nullptr);
     const CurrentDevice current({0});
-    const Clock clock = steady_clock();
     for (const char* path : {"launch", "graph"}) {
         const Point point = point_of({{"path", path}});
         Turns turns;
         const auto subject = bench_of("launch").create({point, machine, machine.devices.front(), {0}, nullptr, turns});
         const long before = emulated::machine().kernels_run;
-        Trace trace(clock, 0);
+        Trace trace(clock_of_host, 0);
         subject->launch(trace);
         CHECK(emulated::machine().kernels_run - before == subject->work().compulsory.value / bytes_per_access);
     }
@@ -348,11 +348,10 @@ TEST_CASE("an all-reduce of two GPUs counts each sum, in a graph where messages 
     Machine machine;
     describe_devices(machine, nullptr);
     const CurrentDevice current({0});
-    const Clock clock = steady_clock();
     const auto check = [&](const std::string& path, int bytes, int ranks) {
-        const std::string operation = ranks == 1 ? "alone" : "bus";
-        INFO(operation << " " << bytes);
-        const Point point = point_of({{"operation", operation}, {"path", path}, {"size", std::to_string(bytes)}});
+        const Values values{{"path", path}, {"size", std::to_string(bytes)}};
+        const Point point = point_of(values + Values{{"operation", ranks == 1 ? "alone" : "bus"}});
+        INFO(point.str());
         Turns turns;
         const auto subject =
             bench_of("allreduce", libraries).create({point, machine, machine.devices.front(), {0}, nullptr, turns});
@@ -360,7 +359,7 @@ TEST_CASE("an all-reduce of two GPUs counts each sum, in a graph where messages 
         CHECK_THAT(subject->remarks().back(),
                    ranks == 1 ? Contains("one rank alone") : Contains("times 2(N-1)/N: 100% of it for 2 GPUs"));
         const int before = emulated::counts_of(*libraries.nccl).ran;
-        Trace trace(clock, 0);
+        Trace trace(clock_of_host, 0);
         subject->launch(trace);
         CHECK(emulated::machine().is_idle());
         const double sums = subject->work().compulsory.value / bytes;  // 2 (2 - 1) / 2 is 1
@@ -384,19 +383,17 @@ TEST_CASE("what goes to another GPU is copied, or accessed by a kernel, and arri
 {
     Machine machine;
     describe_devices(machine, nullptr);
-    const Clock clock = steady_clock();
     for (const std::string operation : {"copy", "both", "read", "write"}) {
-        INFO(operation);
         const Point point = point_of({{"operation", operation}, {"path", "peer"}, {"working_set", "65536"}});
         const CurrentDevice current({1});
         Turns turns;
         const auto subject = bench_of("peer").create({point, machine, machine.devices[1], {1}, nullptr, turns});
         const long before = emulated::machine().kernels_run;
-        Trace trace(clock, 0);
+        Trace trace(clock_of_host, 0);
         subject->launch(trace);
         CHECK(emulated::machine().is_idle());
-        const bool is_kernel = operation == "read" || operation == "write";
-        CHECK((emulated::machine().kernels_run > before + 1) == is_kernel);  // one holds the stream
+        const bool has_more = emulated::machine().kernels_run > before + 1;  // than what holds the stream
+        CHECK(has_more == (operation == "read" || operation == "write"));
         CHECK(std::fmod(subject->work().compulsory.value, operation == "both" ? 131072 : 65536) == 0);
         CHECK_NOTHROW(subject->check());
     }

@@ -1,7 +1,6 @@
 // libnccl.so.2 on emulated GPUs, with the calls that the program uses. As strict as the real one: what it would refuse is
 // refused with its status, and what would hang or give junk there is a fault of the device: ranks that call different
 // collectives, and memory or streams of another device. The sums are done on the host when the stream reaches them.
-#include "tests/emulated_gpu/nccl/counts.hpp"
 #include "tests/emulated_gpu/nccl/meeting.hpp"
 #include "tests/emulated_gpu/nccl/sums.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
@@ -59,7 +58,6 @@ struct Call {
     int from = -1;  ///< of a message, whose root is the rank that it goes to; -1: none
 };
 
-NcclCounts counts;
 std::set<ncclComm*> alive;
 /// Where a group's communicators go at its end: as up to 2.17, the caller's place is kept until then.
 std::vector<std::pair<ncclComm**, ncclComm*>> of_init;
@@ -113,7 +111,6 @@ bool fit(const Collective& own, int rank, int from, const Collective& other, int
 void enqueue(const Call& call)
 {
     const auto [comm, what, send, receive, stream, from] = call;
-    ++counts.enqueued;
     Machine& machine = roof::emulated::machine();
     const std::lock_guard lock(machine.mutex());
     Stream& in = machine.stream(stream, comm->device);
@@ -129,7 +126,6 @@ void enqueue(const Call& call)
         in, {.run =
                  [=, what = what, send = send](double&) {
                      if (*is_aborted) return;
-                     ++counts.ran;
                      *hangs = has_accident(place, meeting->rank());
                      const auto* const begin = static_cast<const std::byte*>(send);
                      meeting->say(what, says ? std::vector<std::byte>(begin, begin + bytes) : std::vector<std::byte>());
@@ -343,7 +339,6 @@ int ncclCommDestroy(ncclComm* comm)
 int ncclCommAbort(ncclComm* comm)
 {
     if (alive.erase(comm) == 0) return invalid_argument;
-    ++counts.aborted;
     *comm->is_aborted = true;
     comm->meeting->leave(true);
     delete comm;
@@ -355,14 +350,6 @@ int ncclCommGetAsyncError(ncclComm* comm, int* status)
     if (!alive.contains(comm)) return invalid_argument;
     if (comm->state == in_progress) comm->state = comm->job();
     *status = comm->state != success ? comm->state : comm->meeting->has_abort() ? remote_error : success;
-    return success;
-}
-
-/// None of NCCL's.
-int roofEmulatedCounts(NcclCounts* to)
-{
-    counts.alive = static_cast<int>(alive.size());
-    *to = counts;
     return success;
 }
 

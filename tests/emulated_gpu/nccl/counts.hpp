@@ -8,8 +8,7 @@ namespace roof::emulated {
 struct NcclCounts {
     int alive = 0;  ///< communicators
     int aborted = 0;
-    int enqueued = 0;  ///< collectives and messages
-    int ran = 0;       ///< also each time that a graph with them is launched
+    int ran = 0;  ///< collectives and messages
 };
 
 inline NcclCounts counts_of(const gpu::Nccl& nccl)

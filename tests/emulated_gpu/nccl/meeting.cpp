@@ -1,5 +1,7 @@
 #include "tests/emulated_gpu/nccl/meeting.hpp"
 
+#include "tests/emulated_gpu/nccl/counts.hpp"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,6 +26,8 @@ std::string file_of(const std::string& name, int rank)
 {
     return name + "." + std::to_string(rank);
 }
+
+NcclCounts counts;
 
 }  // namespace
 
@@ -52,10 +56,12 @@ Meeting::Meeting(const std::string& name, int ranks, int rank, int device, const
     std::snprintf(mine().host, sizeof(mine().host), "%s", host.c_str());
     close(open_shared(file_of(name_, rank_), 0));
     mine().is_here = 1;
+    ++counts.alive;
 }
 
 Meeting::~Meeting()
 {
+    --counts.alive;
     remove_names();
     for (const int file : files_) close(file);
     munmap(places_, most_ranks * sizeof(Place));
@@ -106,6 +112,7 @@ void Meeting::say(const Collective& what, const std::vector<std::byte>& bytes)
     mine().last = what;
     mine().bytes = bytes.size();
     ++mine().said;
+    ++counts.ran;
 }
 
 bool Meeting::has_heard() const
@@ -135,6 +142,7 @@ void Meeting::has_read()
 void Meeting::leave(bool is_abort)
 {
     mine().has_left = is_abort ? 2 : 1;
+    if (is_abort) ++counts.aborted;
 }
 
 bool Meeting::has_abort() const
@@ -149,3 +157,10 @@ bool Meeting::is_alone() const
 }
 
 }  // namespace roof::emulated
+
+/// None of NCCL's: for tests.
+extern "C" int roofEmulatedCounts(roof::emulated::NcclCounts* to)
+{
+    *to = roof::emulated::counts;
+    return 0;
+}
