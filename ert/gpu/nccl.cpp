@@ -69,7 +69,10 @@ void wait_while(const std::function<bool()>& goes_on, const WhileWaiting& while_
     for (const Seconds begin = clock(); goes_on();) {
         const Seconds waited = clock() - begin;
         while_waiting(waited);
-        waited < short_wait ? std::this_thread::yield() : std::this_thread::sleep_for(50us);
+        if (waited < short_wait)
+            std::this_thread::yield();
+        else
+            std::this_thread::sleep_for(50us);
     }
 }
 
