@@ -20,10 +20,9 @@ PinnedTeam::PinnedTeam(const std::vector<int>& processors) : before_(processors.
     run([&](int thread) { before_[thread] = processors_of_thread(); });
     try {
         run([&](int thread) {
-            if (const int error = keep_thread_to({processors[thread]}); error != 0) {
+            if (const int error = keep_thread_to({processors[thread]}); error != 0)
                 throw Error("cannot run a thread on processor " + std::to_string(processors[thread]) + ": " +
                             std::strerror(error));
-            }
         });
     } catch (...) {
         restore();

@@ -96,11 +96,9 @@ Processors in_both_orders(const Cores& cores)
     std::size_t most = 0;
     for (const auto& core : cores) most = std::max(most, core.size());
     Processors processors;
-    for (std::size_t sibling = 0; sibling < most; ++sibling) {
-        for (const auto& core : cores) {
+    for (std::size_t sibling = 0; sibling < most; ++sibling)
+        for (const auto& core : cores)
             if (sibling < core.size()) processors.spread.push_back(core.processors[sibling]);
-        }
-    }
     for (const auto& core : cores) processors.packed.insert(processors.packed.end(), core.begin(), core.end());
     return processors;
 }

@@ -75,9 +75,8 @@ double agreed_value(const std::vector<double>& sorted)
 {
     constexpr double close = 1.006;
     const std::size_t quarter = sorted.size() / 4;
-    for (std::size_t i = sorted.size() - quarter; i-- > 0;) {
+    for (std::size_t i = sorted.size() - quarter; i-- > 0;)
         if (sorted[i + quarter] < sorted[i] * close) return sorted[i + quarter / 2];
-    }
     return 0;
 }
 

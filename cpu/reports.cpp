@@ -20,10 +20,9 @@ bool contains(const std::vector<std::string>& words, const std::string& word)
 
 Capability huge_pages(const std::string& mode)
 {
-    if (mode == "always" || mode == "madvise") {
+    if (mode == "always" || mode == "madvise")
         return {"huge pages", true, "transparent huge pages are in mode '" + mode + "', and the probes ask for them",
                 ""};
-    }
     const std::string reason = mode.empty() ? "this kernel has no transparent huge pages"
                                             : "transparent huge pages are in mode '" + mode + "'";
     return {"huge pages", false, reason + ": bandwidth beyond L2 will be lower than it could be",
@@ -67,9 +66,8 @@ void check_virtual_caches(const Reports& reports, Sentences& inconsistencies)
 void check_missing_caches(const Reports& reports, Sentences& inconsistencies)
 {
     if (reports.caches.empty()) inconsistencies.push_back("the system reports no cache at all");
-    for (const MemoryLevel& cache : reports.caches) {
+    for (const MemoryLevel& cache : reports.caches)
         if (cache.capacity.value <= 0) inconsistencies.push_back(cache.name + " is reported with a capacity of 0");
-    }
 }
 
 void check_contradicting_caches(const Reports& reports, Sentences& inconsistencies)
@@ -91,16 +89,14 @@ void check_contradicting_caches(const Reports& reports, Sentences& inconsistenci
 
 void check_share_of_machine(const Reports& reports, Sentences& inconsistencies)
 {
-    if (reports.allowed_threads < reports.machine_threads) {
+    if (reports.allowed_threads < reports.machine_threads)
         inconsistencies.push_back("the affinity mask allows " + std::to_string(reports.allowed_threads) + " of " +
                                   std::to_string(reports.machine_threads) +
                                   " hardware threads: ceilings are those of this share");
-    }
-    if (reports.quota > 0 && reports.quota < reports.allowed_threads) {
+    if (reports.quota > 0 && reports.quota < reports.allowed_threads)
         inconsistencies.push_back("the control group grants " + format_exact(reports.quota) +
                                   " processors' worth of time to " + std::to_string(reports.allowed_threads) +
                                   " hardware threads: long launches are throttled");
-    }
 }
 
 }  // namespace

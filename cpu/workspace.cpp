@@ -75,9 +75,8 @@ void Workspace::reserve(const Mapping& mapping, int threads, std::size_t bytes)
     if (wanted.value == 0) return;
     const std::string what_for = "the working set of " + std::to_string(threads) + " threads";
     std::erase_if(slices_, [&](const auto& entry) { return entry.first.node != mapping.node; });
-    if (wanted > available_for(mapping)) {
+    if (wanted > available_for(mapping))
         std::erase_if(slices_, [&](const auto& entry) { return entry.first != mapping; });
-    }
     const Bytes available = available_for(mapping);
     if (wanted > available) throw OutOfMemory(wanted, available, what_for);
 

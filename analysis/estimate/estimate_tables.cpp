@@ -242,7 +242,7 @@ nlohmann::json memory_json(const MachineEstimate& estimate)
 nlohmann::json levels_json(const MachineEstimate& estimate)
 {
     nlohmann::json levels = nlohmann::json::array();
-    for (const LevelPlacement& level : estimate.levels) {
+    for (const LevelPlacement& level : estimate.levels)
         levels.push_back({{"level", level.level},
                           {"level_roof_byte_per_s", json_number(level.roof.value)},
                           {"access", text_or_null(accesses_text(level))},
@@ -252,7 +252,6 @@ nlohmann::json levels_json(const MachineEstimate& estimate)
                           {"intensity_low", json_number(level.intensity_low.value)},
                           {"intensity_high", json_number(level.intensity_high.value)},
                           {"ridge", json_number(ridge_point(estimate.peak, level.roof).value)}});
-    }
     return levels;
 }
 
@@ -264,7 +263,7 @@ nlohmann::json end_json(const std::optional<Seconds>& end)
 nlohmann::json layers_json(const MachineEstimate& estimate)
 {
     nlohmann::json layers = nlohmann::json::array();
-    for (const Placement& layer : estimate.layers) {
+    for (const Placement& layer : estimate.layers)
         layers.push_back({{"layer", layer.name},
                           {"kind", layer.kind},
                           {"phase", layer.phase_name()},
@@ -272,7 +271,6 @@ nlohmann::json layers_json(const MachineEstimate& estimate)
                           {"compulsory_bytes", layer.levels.empty() ? 0 : layer.levels.back().low.value},
                           {"attainable_s", layer.attainable.value},
                           {"binds", layer.binds}});
-    }
     return layers;
 }
 

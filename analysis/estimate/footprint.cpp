@@ -71,9 +71,8 @@ std::vector<Block> blocks_of(const Graph& graph, Program program = Program::ours
     for (int index = 1; index < layers; ++index) {
         if (!is_in_place(graph.layer(index))) block(index).values = graph.layer(index).output.elements();
         for (const int input : graph.layer(index).inputs) block(input).last_user = index;
-        for (const int read : read_by_backward(graph, index, program)) {
+        for (const int read : read_by_backward(graph, index, program))
             if (!block(read).kept()) block(read).needed_by = index;
-        }
     }
     block(layers - 1).needed_by = block(layers - 1).last_user = layers - 1;  // the loss
     blocks.front() = {};                                                     // images are counted separately

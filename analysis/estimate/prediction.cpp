@@ -75,11 +75,10 @@ std::optional<Prediction> predict(const std::string& row, const Point& point, co
 std::string to_csv(std::span<const Prediction> predictions)
 {
     std::string text = csv_line(columns);
-    for (const Prediction& p : predictions) {
+    for (const Prediction& p : predictions)
         text += csv_line(std::array<std::string, columns.size()>{
             p.row, format_exact(p.least.value), format_exact(p.predicted.value), end_text(p.range.low),
             end_text(p.range.high), format_exact(p.memory.value), p.fits ? "1" : "0", p.is_tried ? "1" : "0"});
-    }
     return text;
 }
 

@@ -61,10 +61,9 @@ Figure over_batches(std::span<const Study> studies, const std::string& label, bo
     figure.y.linear = is_share;
     figure.y.frame = is_share ? Extent{0, std::max(1.0, values.high)} : Extent{values.low / 1.3, values.high * 1.3};
     if (!is_share) figure.y.ticks = decade_ticks(figure.y.frame.low, figure.y.frame.high, number_text);
-    if (is_share) {
+    if (is_share)
         for (double at = 0; at <= figure.y.frame.high; at += figure.y.frame.high > 2 ? 1 : 0.25)
             figure.y.ticks.push_back({at, percent(at), 0});
-    }
     std::map<std::size_t, std::size_t> used;  // colours
     for (auto& [name, one] : series) {
         auto& [model, marks] = one;

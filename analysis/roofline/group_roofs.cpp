@@ -143,9 +143,8 @@ void multiply(Ceiling& ceiling, double nodes)
 Ceilings with_groups(Ceilings ceilings, std::span<const Measurement> rows, const Machine& machine)
 {
     std::set<std::string> groups;
-    for (const Measurement& row : rows) {
+    for (const Measurement& row : rows)
         if (row.role == Role::step && devices_in(row.device).size() > 1) groups.insert(row.device);
-    }
     for (const std::string& group : groups) add_group(ceilings, group, machine);
     return ceilings;
 }

@@ -150,12 +150,10 @@ ComputeLoop::ComputeLoop(const Isa& isa_row, Precision precision, const Mix& mix
       steps_(body(mix_)),
       flops_per_iteration_(flops_per_lane(steps_, precision) * lanes())
 {
-    for (const Strand& strand : mix_.strands) {
+    for (const Strand& strand : mix_.strands)
         if (const auto reason = contradiction(name(strand.kind), isa_row, precision)) throw Unsupported(*reason);
-    }
-    if (mix_.chains() + mix_.constants() + mix_.scratch() > isa_row.registers) {
+    if (mix_.chains() + mix_.constants() + mix_.scratch() > isa_row.registers)
         throw Error(mix_.description() + " are too many for the registers of " + std::string(isa_row.name));
-    }
 }
 
 Format ComputeLoop::accumulator_format() const

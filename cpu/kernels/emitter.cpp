@@ -17,10 +17,9 @@ Emitter::Emitter(const Isa& isa, Precision precision)
 {
     const bool known = precision != Precision::tf32 && precision != Precision::fp8 && precision != Precision::fp4 &&
                        (precision != Precision::fp16 || isa.encoding == Encoding::evex);
-    if (!known) {
+    if (!known)
         throw Unsupported("CPU kernels have no " + std::string(traits(precision).name) + " on " +
                           std::string(isa.name));
-    }
 }
 
 std::span<const std::uint8_t> Emitter::loop() const

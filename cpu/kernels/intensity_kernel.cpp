@@ -36,9 +36,8 @@ FmaRatio fma_ratio(double intensity, Precision precision)
 IntensityKernel::IntensityKernel(const Isa& isa_row, Precision precision, const FmaRatio& ratio, int vectors)
     : Emitter(isa_row, precision), element_bytes_(traits(precision).storage_bytes), ratio_(ratio), vectors_(vectors)
 {
-    if (isa_row.encoding != Encoding::vex && isa_row.encoding != Encoding::evex) {
+    if (isa_row.encoding != Encoding::vex && isa_row.encoding != Encoding::evex)
         throw Unsupported("loads that feed multiply-adds need avx2 or avx512");
-    }
     plan_uses();
     generate();
 }

@@ -127,10 +127,9 @@ void add_mixes(const Operation& operation, const Isa& isa, std::vector<Mix>& mix
         }
         return;
     }
-    for (const Split& split : isa.registers == 16 ? narrow_splits : wide_splits) {
+    for (const Split& split : isa.registers == 16 ? narrow_splits : wide_splits)
         mixes.push_back(
             {{{operation.first, split.first_chains, split.first_share}, {*operation.second, split.second_chains}}});
-    }
 }
 
 }  // namespace
@@ -188,9 +187,8 @@ std::vector<Mix> candidates(std::string_view operation, const Isa& isa, Precisio
                             const std::vector<std::string>& features)
 {
     std::vector<Mix> mixes;
-    for (const Operation& row : searched(operation, isa, precision)) {
+    for (const Operation& row : searched(operation, isa, precision))
         if (missing_feature(row, isa, precision, features).empty()) add_mixes(row, isa, mixes);
-    }
     return mixes;
 }
 

@@ -139,11 +139,9 @@ Operands operands(const ComputeLoop& loop)
     const int bytes = loop.isa().register_bytes;
     Operands made{{loop.mix().chains(), bytes, loop.accumulator_format()}, {3, bytes, loop.precision()}};
     const int elements = made.start.elements_per_register();
-    for (int chain = 0; chain < loop.mix().chains(); ++chain) {
-        for (int element = 0; element < elements; ++element) {
+    for (int chain = 0; chain < loop.mix().chains(); ++chain)
+        for (int element = 0; element < elements; ++element)
             made.start.set(chain, element, start_value(loop, chain * elements + element));
-        }
-    }
     return made;
 }
 

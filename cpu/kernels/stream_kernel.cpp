@@ -52,11 +52,9 @@ void StreamKernel::generate()
     const auto& [passes, bytes, arguments, left] = std::tie(rdi, rsi, rdx, rax);
     load_pointers();
     if (form_.parts > 1) shr(bytes, form_.parts == 2 ? 1 : 2);
-    for (int array = 0; array < stream_.arrays(); ++array) {
-        for (int part = 1; part < form_.parts; ++part) {
+    for (int array = 0; array < stream_.arrays(); ++array)
+        for (int part = 1; part < form_.parts; ++part)
             lea(Xbyak::Reg64(pointer_of(array, part)), ptr[Xbyak::Reg64(pointer_of(array, part - 1)) + bytes]);
-        }
-    }
     const bool counts = form_.addressing == Addressing::counter;
     for (int i = 0; counts && i < pointers(); ++i) add(Xbyak::Reg64(first_pointer + i), bytes);
 

@@ -54,19 +54,15 @@ class BandwidthBench : public Bench {
     std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
                                                   const Device&) const override
     {
-        if (point.text("isa") != best_isa) {
+        if (point.text("isa") != best_isa)
             if (auto reason = missing_isa(point, machine)) return reason;
-        }
         if (auto reason = missing_threads(point, machine)) return reason;
         if (auto reason = missing_siblings(point, machine)) return reason;
         const Stream& stream = parse_stream(point.text("operation"));
         const std::vector<Isa> isas = isas_for(point.text("isa"), machine);
-        if (!array_extent(stream, isas, share(point))) {
-            return too_small;
-        }
-        if (stream.nontemporal && isas.front().encoding == Encoding::scalar) {
+        if (!array_extent(stream, isas, share(point))) return too_small;
+        if (stream.nontemporal && isas.front().encoding == Encoding::scalar)
             return "scalar has no non-temporal store; sse and wider have";
-        }
         return std::nullopt;
     }
 

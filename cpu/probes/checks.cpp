@@ -39,9 +39,8 @@ template <class Number, class At>
 std::vector<Number> sums_by_place(std::size_t first, std::size_t count, std::size_t row, const At& at)
 {
     std::vector<Number> sums(row);
-    for (std::size_t start = 0; start < count; start += row) {
+    for (std::size_t start = 0; start < count; start += row)
         for (std::size_t place = 0; place < row; ++place) sums[place] += at(first + start + place);
-    }
     return sums;
 }
 
@@ -158,9 +157,8 @@ void check_ert(const IntensityKernel& kernel, std::size_t first, std::size_t byt
 
     for (const IntensityKernel::Use& use : kernel.uses()) {
         const auto row = static_cast<std::size_t>(use.target);
-        for (std::size_t lane = 0; !use.is_words && lane < lanes; ++lane) {
+        for (std::size_t lane = 0; !use.is_words && lane < lanes; ++lane)
             compare(result.at(use.target, static_cast<int>(lane)), values[row * lanes + lane], use.target, lane);
-        }
         for (std::size_t lane = 0; use.is_words && lane < words; ++lane) {
             std::uint64_t found = 0;
             std::memcpy(&found, result.data() + (row * words + lane) * sizeof found, sizeof found);

@@ -137,10 +137,9 @@ std::vector<int> processors_for(const Point& point, const Processors& all, CoreH
 {
     const std::vector<int>& order = takes_siblings(point) ? all.packed : all.spread;
     const auto threads = static_cast<std::size_t>(point.integer("threads"));
-    if (threads < 1 || threads > order.size()) {
+    if (threads < 1 || threads > order.size())
         throw Unsupported("threads=" + std::to_string(threads) + ", but " + std::to_string(order.size()) +
                           " hardware threads may be used");
-    }
     if (threads == 1) return {history.quietest(order.front())};
     return {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(threads)};
 }

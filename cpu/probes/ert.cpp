@@ -79,11 +79,9 @@ Loops loops_of(const Point& point, const Machine& machine)
 std::optional<Extent> array_extent(const Loops& loops, const Point& point)
 {
     std::vector<std::size_t> iterations;
-    for (const Isa& isa : loops.isas) {
-        for (const int length : IntensityKernel::lengths(loops.ratio)) {
+    for (const Isa& isa : loops.isas)
+        for (const int length : IntensityKernel::lengths(loops.ratio))
             iterations.push_back(static_cast<std::size_t>(length * isa.register_bytes));
-        }
-    }
     const long long share = point.integer("working_set") / point.integer("threads");
     return whole_iterations(static_cast<std::size_t>(share), std::move(iterations));
 }
@@ -193,9 +191,8 @@ std::vector<std::string> usual_sets(const Machine& machine)
     constexpr long long apart = 16;
     const std::string largest = usual_memory_set(machine);
     std::vector<std::string> sets;
-    for (long long bytes = smallest; bytes * apart <= std::stoll(largest); bytes *= apart) {
+    for (long long bytes = smallest; bytes * apart <= std::stoll(largest); bytes *= apart)
         sets.push_back(std::to_string(bytes));
-    }
     sets.push_back(largest);
     return sets;
 }

@@ -81,10 +81,9 @@ std::unique_ptr<MixChoice> fastest(Candidates candidates, const MonitoredTeam& t
 {
     if (candidates.size() == 1) return std::move(candidates.front());
     const Clock& clock = team.clock();
-    for (const auto& candidate : candidates) {
+    for (const auto& candidate : candidates)
         candidate->iterations = repetitions_for(
             entry_target, [&](std::size_t n) { candidate->run(n, candidate->steady, results.front()); }, clock);
-    }
     const Fastest found = fastest_of(
         candidates.size(), budget, [&](std::size_t i) { return cost(*candidates[i], team, results, clock); }, clock);
     return std::move(candidates[found.candidate]);
@@ -190,9 +189,8 @@ class FlopsBench : public Bench {
         const Precision precision = point.precision();
         if (auto reason = contradiction(operation, isa, precision)) return reason;
         // Machine::isa does not list tiles; Machine::features does.
-        if (isa.encoding != Encoding::tile) {
+        if (isa.encoding != Encoding::tile)
             if (auto reason = missing_isa(point, machine)) return reason;
-        }
         if (auto reason = missing_instruction(operation, isa, precision, machine)) return reason;
         if (auto reason = missing_siblings(point, machine)) return reason;
         return missing_threads(point, machine);

@@ -53,12 +53,10 @@ class NumaBench : public Bench {
             if (point.integer(axis) < static_cast<long long>(nodes_.size())) continue;
             return "this machine has " + std::to_string(nodes_.size()) + " NUMA nodes, numbered from 0";
         }
-        if (node(point, "cpu_node").processors.spread.empty()) {
+        if (node(point, "cpu_node").processors.spread.empty())
             return "no processor of NUMA node " + point.text("cpu_node") + " may be used";
-        }
-        if (!array_extent(parse_stream(point.text("operation")), isas_for(best_isa, machine), share(point))) {
+        if (!array_extent(parse_stream(point.text("operation")), isas_for(best_isa, machine), share(point)))
             return too_small;
-        }
         return std::nullopt;
     }
 

@@ -23,9 +23,8 @@ std::optional<Extent> whole_iterations(std::size_t bytes, std::vector<std::size_
     std::ranges::sort(iterations);
     if (iterations.empty() || iterations.front() > bytes) return std::nullopt;
     std::size_t step = iterations.front();
-    for (const std::size_t iteration : iterations) {
+    for (const std::size_t iteration : iterations)
         if (iteration <= bytes / unused_share) step = iteration;
-    }
     return Extent{bytes / step * step, step};
 }
 

@@ -32,9 +32,8 @@ bool fuses(const Isa& isa, bool has_fma)
 template <class Use>
 void for_candidates(const Stream& stream, const std::vector<Isa>& isas, bool has_fma, std::size_t bytes, const Use& use)
 {
-    for (const Isa& isa : isas) {
+    for (const Isa& isa : isas)
         for (const Form& form : forms_of(stream, bytes > largest_l1, fuses(isa, has_fma))) use(isa, form);
-    }
 }
 
 const StreamKernel& kernel(Stock& stock, const Isa& isa, const Stream& stream, const Form& form)

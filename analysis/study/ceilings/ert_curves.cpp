@@ -55,9 +55,8 @@ Roofs roofs_over(const Ceilings& ceilings, const CurveKey& key)
 {
     const auto& [device, precision, threads] = key;
     Roofs roofs = roofs_of(ceilings, device, threads);
-    for (const Ceiling*& roof : roofs.levels) {
+    for (const Ceiling*& roof : roofs.levels)
         if (const Ceiling* load = fastest_by(ceilings, device, roofs.threads, roof->level, "load")) roof = load;
-    }
     std::erase_if(roofs.compute, [&](const Ceiling* roof) { return roof->precision != std::get<1>(key); });
     std::erase_if(roofs.mixes, [&](const Ceiling* roof) { return roof->precision != std::get<1>(key); });
     return roofs;

@@ -258,10 +258,9 @@ Comparison compare(const Study& a, const Study& b, Judged judged)
     }
     constexpr std::array<std::pair<Role, const char*>, 3> kinds{
         {{Role::bandwidth, "B/s"}, {Role::compute, "FLOP/s"}, {Role::latency, "lines/s"}}};
-    for (const auto& [kind, unit] : kinds) {
+    for (const auto& [kind, unit] : kinds)
         for (Change& change : match(ceilings_of(a, kind), ceilings_of(b, kind), unit, nullptr, nullptr))
             result.ceilings.push_back(std::move(change));
-    }
     if (!same_machine)
         result.notes.push_back("the machines differ: '" + a.results.machine.name + "' and '" + b.results.machine.name +
                                "'");

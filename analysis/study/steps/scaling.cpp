@@ -56,11 +56,10 @@ Scaling scaling_of(const Measurement& row, const Study& study)
     Scaling scaling{.row = &row, .link = link_between_nodes(study.over_nodes, row.ranks())};
     if (scaling.link == nullptr && row.device != "cpu") scaling.link = link_between_gpus(study.ceilings);
     scaling.alone = one_rank_of(row, study, nodes);
-    if (scaling.alone == nullptr) {
+    if (scaling.alone == nullptr)
         for (const Study& other : study.beside)
             if (scaling.alone == nullptr && is_same_machine(other.results.machine, study.results.machine))
                 scaling.alone = one_rank_of(row, other, nodes);
-    }
     if (scaling.alone == nullptr) return scaling;
     scaling.speedup = row.images_per_second() / scaling.alone->images_per_second();
     scaling.efficiency = scaling.speedup / row.ranks();
@@ -87,9 +86,8 @@ ByteRate bus_bandwidth(const Measurement& row)
 std::vector<Scaling> scalings(const Study& study)
 {
     std::vector<Scaling> found;
-    for (const Measurement* row : measured_steps(study.results.rows)) {
+    for (const Measurement* row : measured_steps(study.results.rows))
         if (row->ranks() > 1) found.push_back(scaling_of(*row, study));
-    }
     return found;
 }
 

@@ -42,10 +42,9 @@ std::string device_text(const Device& device)
         text += fact("  " + level.name, fmt::format("{} x {}, each shared by {} hardware thread(s)", level.instances,
                                                     size, level.shared_by));
     }
-    if (device.memory.value > 0) {
+    if (device.memory.value > 0)
         text += fact("  memory", fmt::format("{}, {} of it available now", format_capacity(device.memory.value),
                                              format_capacity(device.memory_available.value)));
-    }
     for (const auto& [key, value] : device.facts) text += fact("  " + key, value);
     return text;
 }
@@ -66,10 +65,9 @@ std::string possible_text(const BenchRegistry& registry)
         if (std::ranges::none_of(devices, fits)) continue;
         text += fmt::format("  + {} on {}: {}\n", bench->name(), bench->device_kind(), bench->description());
     }
-    for (const Capability& c : registry.machine().capabilities) {
+    for (const Capability& c : registry.machine().capabilities)
         if (c.present)
             text += fmt::format("  + {}{}\n", printable(c.name), c.reason.empty() ? "" : ": " + printable(c.reason));
-    }
     return text;
 }
 
@@ -77,9 +75,8 @@ std::string impossible_text(const BenchRegistry& registry)
 {
     std::string text;
     for (const AbsentPart& part : registry.absent()) text += with_remedy("part " + part.name, part.reason, part.remedy);
-    for (const Capability& c : registry.machine().capabilities) {
+    for (const Capability& c : registry.machine().capabilities)
         if (!c.present) text += with_remedy(c.name, c.reason, c.remedy);
-    }
     return text;
 }
 
@@ -111,14 +108,12 @@ nlohmann::json doctor_json(const Context& context)
 {
     const BenchRegistry& registry = context.registry;
     nlohmann::json benches = nlohmann::json::array();
-    for (const auto& bench : registry.benches()) {
+    for (const auto& bench : registry.benches())
         benches.push_back(
             {{"name", bench->name()}, {"device_kind", bench->device_kind()}, {"description", bench->description()}});
-    }
     nlohmann::json absent = nlohmann::json::array();
-    for (const AbsentPart& part : registry.absent()) {
+    for (const AbsentPart& part : registry.absent())
         absent.push_back({{"name", part.name}, {"reason", part.reason}, {"remedy", part.remedy}});
-    }
     nlohmann::json machine = analysis::machine_json(registry.machine());
     for (const auto& [name, facts] :
          {std::pair{"identity", identity_of(registry.machine())}, {"state", state_of(registry.machine())}})

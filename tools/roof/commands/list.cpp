@@ -43,12 +43,11 @@ json benches(const BenchRegistry& registry)
     json list = json::array();
     for (const auto& bench : registry.benches()) {
         json axes = json::array();
-        for (const Axis& axis : bench->axes(registry.machine())) {
+        for (const Axis& axis : bench->axes(registry.machine()))
             axes.push_back({{"name", axis.name},
                             {"meaning", axis.meaning},
                             {"allowed", allowed_text(axis)},
                             {"defaults", defaults_text(axis)}});
-        }
         list.push_back({{"name", bench->name()},
                         {"device_kind", bench->device_kind()},
                         {"role", name(bench->role())},
@@ -61,9 +60,8 @@ json benches(const BenchRegistry& registry)
 json plans(const BenchRegistry&)
 {
     json list = json::array();
-    for (const std::string& plan : built_in_plans()) {
+    for (const std::string& plan : built_in_plans())
         list.push_back({{"name", plan}, {"description", find_plan(plan).description}});
-    }
     return list;
 }
 
@@ -71,9 +69,8 @@ json devices(const BenchRegistry& registry)
 {
     registry.open_all();
     json list = json::array();
-    for (const Device& device : registry.machine().devices) {
+    for (const Device& device : registry.machine().devices)
         list.push_back({{"name", device.name}, {"description", device.model}});
-    }
     return list;
 }
 

@@ -33,11 +33,10 @@ std::string reorders_text(const std::vector<TimedPart>& parts)
 nlohmann::json part_json(const TimedPart& part)
 {
     nlohmann::json operations = nlohmann::json::array();
-    for (const Operation& operation : part.operations) {
+    for (const Operation& operation : part.operations)
         operations.push_back({{"implementation", operation.implementation},
                               {"operands", operation.operands},
                               {"bytes", operation.bytes.value}});
-    }
     return {{"layer", part.layer},
             {"kind", part.kind},
             {"phase", name(part.phase)},

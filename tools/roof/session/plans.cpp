@@ -105,20 +105,17 @@ std::string plan_of(const Item& item)
 std::vector<std::string> built_in_plans()
 {
     std::vector<std::string> names;
-    for (const EmbeddedText& file : embedded_texts()) {
+    for (const EmbeddedText& file : embedded_texts())
         if (is_plan(file)) names.push_back(name_of(file));
-    }
     return names;
 }
 
 Plan find_plan(const std::string& file_or_name)
 {
     if (std::filesystem::exists(file_or_name)) return load_plan(file_or_name);
-    for (const EmbeddedText& file : embedded_texts()) {
-        if (is_plan(file) && name_of(file) == file_or_name) {
+    for (const EmbeddedText& file : embedded_texts())
+        if (is_plan(file) && name_of(file) == file_or_name)
             return parse_plan(std::string(file.text), std::string(file.path));
-        }
-    }
     throw InputError(fmt::format("there is no file '{}'; {}", file_or_name,
                                  unknown_word("built-in plan", file_or_name, built_in_plans())));
 }
