@@ -18,7 +18,6 @@
 #include <utility>
 
 namespace roof::cpu {
-
 namespace {
 
 long long stolen_so_far(const std::filesystem::path& file, const std::vector<int>& processors)

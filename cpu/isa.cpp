@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 namespace roof::cpu {
-
 namespace {
 
 using XbyakCpu = Xbyak::util::Cpu;

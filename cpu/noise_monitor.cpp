@@ -9,7 +9,6 @@
 #include <sys/resource.h>
 
 namespace roof::cpu {
-
 namespace {
 
 constexpr std::size_t chain_clocks = 48000;

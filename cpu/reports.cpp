@@ -10,7 +10,6 @@
 #include <cstring>
 
 namespace roof::cpu {
-
 namespace {
 
 bool contains(const std::vector<std::string>& words, const std::string& word)

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 namespace roof::cpu {
-
 namespace {
 
 namespace fs = std::filesystem;

@@ -8,7 +8,6 @@
 #include <string>
 
 namespace roof::cpu {
-
 namespace {
 
 /// Memory operations per element: bytes read and written, and bytes that enter and leave L1 when the arrays lie in L2.

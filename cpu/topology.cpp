@@ -15,7 +15,6 @@
 #include <hwloc.h>
 
 namespace roof::cpu {
-
 namespace {
 
 std::string text(const std::map<std::string, std::string>& entries, const std::string& key)

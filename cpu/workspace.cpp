@@ -7,7 +7,6 @@
 #include <algorithm>
 
 namespace roof::cpu {
-
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;

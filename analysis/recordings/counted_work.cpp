@@ -14,7 +14,6 @@
 #include <utility>
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr double sector = 32;

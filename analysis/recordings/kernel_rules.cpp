@@ -11,7 +11,6 @@ extern "C" const char roof_kernel_rules_begin[];
 extern "C" const char roof_kernel_rules_end[];
 
 namespace roof::analysis {
-
 namespace {
 
 /// Whether `text` matches. Both are in lower case; only `*` is a wildcard.

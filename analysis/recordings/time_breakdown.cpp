@@ -8,7 +8,6 @@
 #include <utility>
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr std::size_t activities = 4;

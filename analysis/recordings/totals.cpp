@@ -8,7 +8,6 @@
 #include <utility>
 
 namespace roof::analysis {
-
 namespace {
 
 /// The totals by row, in each row the largest first.

@@ -14,7 +14,6 @@
 #include <set>
 
 namespace roof::analysis {
-
 namespace {
 
 using Series = std::map<std::string, std::vector<Mark>>;

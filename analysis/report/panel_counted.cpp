@@ -13,7 +13,6 @@
 #include <set>
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr std::size_t most_points = 100;  ///< a picture shows the longest kernels

@@ -10,7 +10,6 @@
 #include <cmath>
 
 namespace roof::analysis {
-
 namespace {
 
 std::string intensity_text(double value)

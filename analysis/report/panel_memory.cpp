@@ -9,7 +9,6 @@
 #include <algorithm>
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr std::size_t most_spots = 400;

@@ -14,7 +14,6 @@
 #include <tuple>
 
 namespace roof::analysis {
-
 namespace {
 
 /// A static picture shows the longest layers; the page's charts show all.

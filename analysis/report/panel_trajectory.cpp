@@ -11,7 +11,6 @@
 #include <set>
 
 namespace roof::analysis {
-
 namespace {
 
 std::string number_text(double value)

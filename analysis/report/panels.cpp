@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 namespace roof::analysis {
-
 namespace {
 
 std::string under_title(const DataTable& table)

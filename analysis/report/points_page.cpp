@@ -15,7 +15,6 @@
 #include <map>
 
 namespace roof::analysis {
-
 namespace {
 
 using Group = std::vector<const Placement*>;

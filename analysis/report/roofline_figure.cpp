@@ -16,7 +16,6 @@
 #include <map>
 
 namespace roof::analysis {
-
 namespace {
 
 /// Room beside the ridge points, before whole decades: below for elementwise work, above for convolutions.

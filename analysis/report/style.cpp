@@ -5,7 +5,6 @@
 #include <array>
 
 namespace roof::analysis {
-
 namespace {
 
 /// The only colours of the page and of every picture; the script reads them from the page. c0 to c7 and the phases are the

@@ -7,7 +7,6 @@
 #include <cmath>
 
 namespace roof::analysis {
-
 namespace {
 
 /// The coordinate to a tenth of a pixel, without trailing zeros.

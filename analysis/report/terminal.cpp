@@ -17,7 +17,6 @@
 #include <set>
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr int narrowest = 40;

@@ -11,7 +11,6 @@
 #include <utility>
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr double confident_share = 0.95;

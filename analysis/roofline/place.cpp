@@ -12,7 +12,6 @@
 #include <map>
 
 namespace roof::analysis {
-
 namespace {
 
 LevelBytes traffic(const Work& work, Bytes nearer)

@@ -21,7 +21,6 @@
 #include <tuple>
 
 namespace roof::analysis {
-
 namespace {
 
 using PartKey =

@@ -18,7 +18,6 @@
 #include <map>
 
 namespace roof::analysis {
-
 namespace {
 
 using P = const Placement&;

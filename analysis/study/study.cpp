@@ -13,7 +13,6 @@
 #include <iterator>
 
 namespace roof::analysis {
-
 namespace {
 
 void read_predictions(Study& study)

@@ -6,7 +6,6 @@
 #include <set>
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr std::size_t narrowest = 20;  ///< columns below which nothing is made to fit

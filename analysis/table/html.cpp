@@ -7,7 +7,6 @@
 #include <algorithm>
 
 namespace roof::analysis {
-
 namespace {
 
 std::string content_of(const Cell& cell)

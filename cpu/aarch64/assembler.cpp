@@ -7,7 +7,6 @@
 #include <string>
 
 namespace roof::cpu::aarch64 {
-
 namespace {
 
 /// The words of an operation without its registers. NEON has three ways to say the size of elements, SVE one.

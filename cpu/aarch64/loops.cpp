@@ -6,7 +6,6 @@
 #include <string>
 
 namespace roof::cpu::aarch64 {
-
 namespace {
 
 constexpr std::size_t loop_alignment = 16;  ///< words

@@ -7,7 +7,6 @@
 #include <cstdlib>
 
 namespace roof::cpu {
-
 namespace {
 
 /// Initialises the library once. It is never terminated.

@@ -4,7 +4,6 @@
 #include <array>
 
 namespace roof::cpu {
-
 namespace {
 
 constexpr std::array intel_events{

@@ -17,7 +17,6 @@
 #include <string>
 
 namespace roof::cpu {
-
 namespace {
 
 std::vector<pid_t> threads()

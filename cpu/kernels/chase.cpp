@@ -9,7 +9,6 @@
 #include <vector>
 
 namespace roof::cpu {
-
 namespace {
 
 constexpr std::size_t code_bytes = 4096;

@@ -7,7 +7,6 @@
 #include <tuple>
 
 namespace roof::cpu {
-
 namespace {
 
 constexpr std::size_t loop_alignment = 64;

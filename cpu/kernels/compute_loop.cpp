@@ -8,7 +8,6 @@
 #include <numeric>
 
 namespace roof::cpu {
-
 namespace {
 
 struct ArithmeticKind {

@@ -7,7 +7,6 @@
 #include <cmath>
 
 namespace roof::cpu {
-
 namespace {
 
 constexpr std::size_t code_bytes = 4096;

@@ -12,7 +12,6 @@
 #include <utility>
 
 namespace roof::cpu {
-
 namespace {
 
 struct Span {

@@ -5,7 +5,6 @@
 #include "ert/base/process.hpp"
 
 namespace roof::cpu {
-
 namespace {
 
 constexpr std::size_t code_bytes = 8192;

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 namespace roof::cpu {
-
 namespace {
 
 using Kind = StreamStep::Kind;

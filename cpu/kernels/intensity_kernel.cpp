@@ -11,7 +11,6 @@
 #include <tuple>
 
 namespace roof::cpu {
-
 namespace {
 
 constexpr int loop_alignment = 64;

@@ -8,7 +8,6 @@
 #include <iterator>
 
 namespace roof::cpu {
-
 namespace {
 
 constexpr std::array<Arithmetic, 5> floating{Arithmetic::fma, Arithmetic::mul, Arithmetic::add, Arithmetic::div,

@@ -11,7 +11,6 @@
 #include <string>
 
 namespace roof::cpu {
-
 namespace {
 
 using Values = std::vector<double>;  ///< of one lane, one per chain

@@ -19,7 +19,6 @@
 #include "cpu/probes/stream_subject.hpp"
 
 namespace roof::cpu {
-
 namespace {
 
 std::size_t share(const Point& point)

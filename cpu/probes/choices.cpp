@@ -10,7 +10,6 @@
 #include <limits>
 
 namespace roof::cpu {
-
 namespace {
 
 constexpr std::string_view by_siblings = "siblings";

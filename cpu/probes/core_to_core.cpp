@@ -17,7 +17,6 @@
 #include <cstdint>
 
 namespace roof::cpu {
-
 namespace {
 
 constexpr std::size_t line_bytes = 64;

@@ -22,7 +22,6 @@
 #include <tuple>
 
 namespace roof::cpu {
-
 namespace {
 
 /// Data that outlives the subjects. Kernels are keyed by instruction set, precision, ratio and length.

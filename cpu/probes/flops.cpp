@@ -24,7 +24,6 @@
 #include <optional>
 
 namespace roof::cpu {
-
 namespace {
 
 /// A trial enters the loop several times: the speed of a loop may change from entry to entry, and no mix must win by

@@ -18,7 +18,6 @@
 #include <optional>
 
 namespace roof::cpu {
-
 namespace {
 
 /// Data that outlives the subjects.

@@ -14,7 +14,6 @@
 #include <set>
 
 namespace roof::cpu {
-
 namespace {
 
 class NumaBench : public Bench {

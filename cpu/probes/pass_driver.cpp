@@ -8,7 +8,6 @@
 #include <cmath>
 
 namespace roof::cpu {
-
 namespace {
 
 /// Long compared with a clock reading and the start of a team. There are some sixty variants.

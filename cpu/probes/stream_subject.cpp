@@ -13,7 +13,6 @@
 #include <bit>
 
 namespace roof::cpu {
-
 namespace {
 
 using Stock = StreamMaker::Stock;

@@ -16,7 +16,6 @@
 #include <tuple>
 
 namespace roof::analysis {
-
 namespace {
 
 using C = const Ceiling&;

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 namespace roof::analysis {
-
 namespace {
 
 bool is_of_curve(const PointSummary& point)

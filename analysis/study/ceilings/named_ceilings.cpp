@@ -9,7 +9,6 @@
 #include <set>
 
 namespace roof::analysis {
-
 namespace {
 
 struct CeilingKey {

@@ -9,7 +9,6 @@
 #include <utility>
 
 namespace roof::analysis {
-
 namespace {
 
 /// The row's name in both studies: machines of different size run one plan with different numbers of threads.

@@ -12,7 +12,6 @@
 #include <cmath>
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr double longest_gap = 3600;  ///< seconds: a machine that was calibrated longer ago may be another one

@@ -12,7 +12,6 @@
 #include <span>
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr double coverage_wanted = 0.9;

@@ -14,7 +14,6 @@
 #include <algorithm>
 
 namespace roof::analysis {
-
 namespace {
 
 std::string upper(std::string text)

@@ -15,7 +15,6 @@
 #include <utility>
 
 namespace roof::analysis {
-
 namespace {
 
 using nlohmann::json;

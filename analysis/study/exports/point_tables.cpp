@@ -12,7 +12,6 @@
 #include <algorithm>
 
 namespace roof::analysis {
-
 namespace {
 
 /// A placement at one of its levels; null without ceilings.

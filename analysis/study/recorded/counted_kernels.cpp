@@ -15,7 +15,6 @@
 #include <utility>
 
 namespace roof::analysis {
-
 namespace {
 
 using KernelKey = std::tuple<std::string, std::string, std::string>;  ///< row, device, name

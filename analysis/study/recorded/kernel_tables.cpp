@@ -12,7 +12,6 @@
 #include <map>
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr std::size_t most_kernels = 20;  ///< people see at most this many of a row

@@ -6,7 +6,6 @@
 #include "ert/base/text.hpp"
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr std::size_t most_calls = 12;  ///< people see at most this many of a row

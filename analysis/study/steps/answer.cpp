@@ -23,7 +23,6 @@
 #include <tuple>
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr double alone = 0.6;        ///< the share of the time from which one bound is named alone

@@ -13,7 +13,6 @@
 #include <algorithm>
 
 namespace roof::analysis {
-
 namespace {
 
 /// A training step and its placement, null if it was not measured.

@@ -16,7 +16,6 @@
 #include <tuple>
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr long long most_images = 1 << 20;

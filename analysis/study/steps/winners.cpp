@@ -16,7 +16,6 @@
 #include <tuple>
 
 namespace roof::analysis {
-
 namespace {
 
 /// Model, precision, data, optimizer, tokens, phase, batch.
