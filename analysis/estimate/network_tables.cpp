@@ -123,11 +123,10 @@ DataTable network_table(std::span<const MessagePoint> points)
         {"plateau", "plateau_*_bytes_per_s", [](F f) { return f.fit ? plateau(*f.fit) : absent(); }},
         {"misfit", "misfit", [](F f) { return f.fit ? share(f.fit->misfit) : absent(); }},
     };
-    return table_of(
-        columns, fits_of(points),
-        {.title = "Messages between ranks (plateau: measured; alpha and beta: fitted to the measured times; "
-                  "misfit: the largest error of the fit)",
-         .expendable = {"nodes", "ranks", "misfit"}});
+    return table_of(columns, fits_of(points),
+                    {.title = "Messages between ranks (plateau: measured; alpha and beta: fitted to the measured "
+                              "times; misfit: the largest error of the fit)",
+                     .expendable = {"nodes", "ranks", "misfit"}});
 }
 
 std::string to_text(const ScalingPrediction& prediction, int columns)

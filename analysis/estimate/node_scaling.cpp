@@ -254,8 +254,7 @@ ScalingPrediction predict_scaling(const ScalingRequest& request, std::span<const
         prediction.reach = std::min(prediction.reach, held.measured / held.interval.low);
     prediction.notes.push_back(fmt::format(
         "The model is the bracket without what it lacks. As runs showed: its low end times {:.2f}, as far below it as "
-        "{} "
-        "(docs/network.md: of 28 rows held out, 27 lie inside).",
+        "{} (docs/network.md: of 28 rows held out, 27 lie inside).",
         prediction.reach, prediction.reach < published_reach ? "a measured row above" : "published runs lay"));
     if (std::isnan(prediction.one.sigma.value))
         prediction.notes.emplace_back(

@@ -68,8 +68,7 @@ std::string how_known()
         {"FLOPs", "analytic: two per multiply-add over the full window, padding included"},
         {"bytes", "analytic interval: compulsory (each operand moves once) to no reuse (it moves at every use)"},
         {"bytes of a level",
-         "counted; else analytic: for a product at least what its multiply-adds force through the "
-         "nearer memory"},
+         "counted; else analytic: for a product at least what its multiply-adds force through the nearer memory"},
         {"attainable time", "max(FLOPs / compute roof, compulsory bytes / bandwidth roof of each level)"},
         {"reached, headroom", "attainable / measured time; measured - attainable time, never below 0"},
         {"above a roof",
@@ -136,10 +135,9 @@ std::vector<std::vector<std::string>> absent_from(const Study& study)
     if (!has("api.csv") || !has("copies.csv"))
         absent.push_back({"API calls, copies", where + "`roof run MODEL --profile`, or `roof import FILE`"});
     if (!has("counters.csv"))
-        absent.push_back(
-            {"counters; FLOPs and bytes are analytic",
-             "`roof run MODEL --profile` where the machine has any, or `roof import FILE` of Nsight Compute, "
-             "`perf stat -j` or LIKWID"});
+        absent.push_back({"counters; FLOPs and bytes are analytic",
+                          "`roof run MODEL --profile` where the machine has any, or `roof import FILE` of Nsight "
+                          "Compute, `perf stat -j` or LIKWID"});
     absent.push_back({"memory by category", "`roof estimate MODEL --batch N` (analytic)"});
     if (energy_table(study).rows.empty())
         absent.push_back({"joules",

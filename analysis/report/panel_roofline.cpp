@@ -27,9 +27,8 @@ void add_link(Figure& figure, const Placement& step)
     const std::string label = "link " + format_si(link.roof.value, "B/s");
     figure.roofs.push_back({"link",
                             label,
-                            label +
-                                " between the devices: the fastest all-reduce measured, in bytes that each one's link "
-                                "carries each way. FLOPs are those of all devices.",
+                            label + " between the devices: the fastest all-reduce measured, in bytes that each one's "
+                                    "link carries each way. FLOPs are those of all devices.",
                             true,
                             {link.roof.value, link.roof.value, link.roof.value},
                             0,

@@ -180,8 +180,7 @@ std::span<const Panel> panels()
         {"energy",
          "What lasts, and joules",
          "Launches repeated for seconds. Energy roof: the joules that the work needs at least, at the most FLOPs and "
-         "bytes "
-         "per joule that probes reached.",
+         "bytes per joule that probes reached.",
          {{{"energy", energy_table}, {"sustained", sustained_table}}}},
         {"ceilings",
          "Ceilings",

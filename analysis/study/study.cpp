@@ -118,8 +118,7 @@ std::string about_the_ceilings(const Study& study)
     if (study.ceilings.all.empty())
         return "No ceilings: no calibration of the machine '" + study.results.machine.name +
                "' was found, so nothing can be placed on a roofline. `roof calibrate` measures them, and --calibration "
-               "DIR of "
-               "`roof report` and others takes those of another folder.";
+               "DIR of `roof report` and others takes those of another folder.";
     const std::string& here = study.results.machine.name;
     const std::string& there = study.calibration.machine.name;
     const std::string& node = study.results.machine.node;
@@ -134,8 +133,7 @@ std::string about_the_ceilings(const Study& study)
                        "rest.";
             case CalibrationKind::quick:
                 return "The ceilings are those of a quick calibration, with wide intervals: `roof calibrate` measures "
-                       "them "
-                       "in full.";
+                       "them in full.";
             case CalibrationKind::full:
                 return "";
         }

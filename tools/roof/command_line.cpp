@@ -248,8 +248,7 @@ std::string overview(bool is_whole)
     for (const Command& command : commands) text += fmt::format("    {:10} {}\n", command.name, command.summary);
     return text +
            "\n`roof COMMAND --help` is one screen, `roof help COMMAND` its whole page, `roof help` where results are "
-           "kept; "
-           "`-o` is short for `--out`; `roof --version` or `-V` prints the version.\n";
+           "kept; `-o` is short for `--out`; `roof --version` or `-V` prints the version.\n";
 }
 
 std::string help_of(std::string_view command)

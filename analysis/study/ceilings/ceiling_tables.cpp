@@ -293,8 +293,7 @@ std::string spec_footnote(const Ceilings& ceilings, const Machine& machine)
                    (above_spec(ceilings, machine).empty()
                         ? ""
                         : ". * Above it: the clock was read too low, a nearer level served a part of the working set, "
-                          "or the figure "
-                          "does not hold for this processor. The rate stays as measured");
+                          "or the figure does not hold for this processor. The rate stays as measured");
     return "The spec of this processor per clock is unknown, so the ceilings have no spec beside them.";
 }
 

@@ -40,9 +40,8 @@ std::string closing(const DataTable& shown, const std::vector<const Measurement*
     if (has_column("compute / bandwidth / unexplained"))
         text +=
             " Compute / bandwidth / unexplained: shares of layers bound by the compute roof, by a bandwidth roof, and "
-            "by "
-            "neither (below half of what their roof allows), of the step and its wait for data (of the layers, where "
-            "these, timed apart, took longer), as in the answers.";
+            "by neither (below half of what their roof allows), of the step and its wait for data (of the layers, "
+            "where these, timed apart, took longer), as in the answers.";
     return fitted_lines(text, columns > 0 ? columns : usual_columns);
 }
 

@@ -283,8 +283,7 @@ std::string to_text(const std::vector<Predicted>& answers, int columns)
                listed("\nNo answer:", reasons) + listed("\nPredicted for a machine as busy as it was:", busy) +
                    "\nPredicted (analytic): each layer keeps the share of its roof that it reached, and time that no "
                    "layer accounts for stays.\nBound by: the roof with most of the time that the roofs allow, before "
-                   "and after the change.\nTimes as fast is by images. Least is what the changed roofs "
-                   "allow.\n",
+                   "and after the change.\nTimes as fast is by images. Least is what the changed roofs allow.\n",
                columns);
 }
 

@@ -86,10 +86,9 @@ Plan network_plan(const Machine& machine, const CalibrateOptions& options)
         nodes.assign(static_cast<std::size_t>(ranks), machine.node);
     }
     if (ranks != static_cast<int>(nodes.size()))
-        throw InputError(
-            fmt::format("--ranks {0}: the number of ranks that were started is {1}: mpirun -n {0} roof "
-                        "calibrate --ranks {0}",
-                        ranks, std::max<std::size_t>(1, nodes.size())));
+        throw InputError(fmt::format(
+            "--ranks {0}: the number of ranks that were started is {1}: mpirun -n {0} roof calibrate --ranks {0}",
+            ranks, std::max<std::size_t>(1, nodes.size())));
     for (PlanEntry& entry : plan.entries) entry.device = options.device;
     plan.source += "# between ranks on " + join(nodes, " ") + '\n';
     return plan;
@@ -217,8 +216,7 @@ std::string more_time(const Outcome& outcome, const std::string& again)
         const std::size_t settled = times > 0 ? settled_by_more(rows, outcome.machine, times) : 0;
         if (settled > 0)
             return fmt::format(
-                "{} would give about {} of the {} lower bounds enough undisturbed samples: `{} --minutes "
-                "{}`.",
+                "{} would give about {} of the {} lower bounds enough undisturbed samples: `{} --minutes {}`.",
                 analysis::how_many(static_cast<std::size_t>(minutes), "more minute"), settled, bounds.ceilings, again,
                 minutes);
     }

@@ -41,8 +41,7 @@ std::vector<analysis::GivenPoint> points_in(const PlaceOptions& options)
     }
     if (options.flops.empty() || options.seconds.empty())
         throw InputError(
-            "place: a point needs --flops and --seconds, or a CSV file of points; 'roof help place' shows "
-            "how");
+            "place: a point needs --flops and --seconds, or a CSV file of points; 'roof help place' shows how");
     point.flops = {analysis::positive_number(options.flops, "--flops", "FLOP")};
     point.seconds = {analysis::positive_number(options.seconds, "--seconds", "s")};
     if (!options.bytes.empty()) point.bytes = {analysis::positive_number(options.bytes, "--bytes", "B")};
@@ -57,10 +56,9 @@ Results calibration_of(const std::string& on, Context& context)
         is_here ? context.results / context.registry.machine().name : std::filesystem::path(on);
     const Machine* const machine = is_here ? &context.registry.machine() : nullptr;
     if (std::optional<Results> found = calibration_in(place, context, machine)) return std::move(*found);
-    throw InputError(is_here
-                         ? "place: this machine has no calibration yet; `roof calibrate` makes one, or --on names a "
-                           "folder with one or a data sheet, such as a100"
-                         : "place: there is no calibration in '" + on + "'");
+    throw InputError(is_here ? "place: this machine has no calibration yet; `roof calibrate` makes one, or --on names "
+                               "a folder with one or a data sheet, such as a100"
+                             : "place: there is no calibration in '" + on + "'");
 }
 
 analysis::Study placed(const PlaceOptions& options, Context& context)

@@ -219,8 +219,7 @@ std::string about_same_code(const SampledFunctions& sampled)
         return fmt::format("{:.1f}% of the time was in instructions that valgrind ran, too", 100 * share);
     return fmt::format(
         "the timed run took other code than valgrind's: {:.1f}% of its time was in instructions that valgrind did not "
-        "run, "
-        "most of it in {}",
+        "run, most of it in {}",
         100 * (1 - share), sampled.elsewhere);
 }
 
