@@ -23,8 +23,7 @@ DataTable fitted(const DataTable& table, int columns);
 std::string to_text(const DataTable& table, int columns = 0);
 
 /// Breaks each line wider than `columns` between words. Continuations begin where the value of "key  value" begins, else
-/// two columns further in; a word longer than a line is cut. Empty
-/// text stays empty.
+/// two columns further in; a word longer than a line is cut. Empty text stays empty.
 std::string fitted_lines(std::string_view text, int columns);
 
 /// The heading and, below it, a line for each item, two columns further in; empty without items.

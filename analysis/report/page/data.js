@@ -11,8 +11,7 @@ export const studiesOf = (text) => JSON.parse(text).studies.map((found, index) =
 const range = ([drawn, low = drawn, high = drawn]) => [drawn, low, high];
 
 /// `marks`: one at its least bytes, whose `level` is empty, and one at each level; `time`: that among the times, or
-/// null. A mark: { key, level, x, y, shape, classes, whisker, radius, name, rank }; x and y are [drawn, low,
-/// high].
+/// null. A mark: { key, level, x, y, shape, classes, whisker, radius, name, rank }; x and y are [drawn, low, high].
 function point(study, index, i) {
   const of = (column) => study.points[column][i];
   const row = study.rows[of("row")], scope = study.scopes[of("scope")], phase = study.phases[of("phase")];

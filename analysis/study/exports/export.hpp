@@ -24,8 +24,7 @@ namespace roof::analysis {
 ///   carm    <machine>_roofline.csv of the CARM tool (champ-hub/carm-roofline): a row for fp64 and one for fp32, from loads
 ///           alone and multiply-adds. Its sizes are in KiB; it writes 0 for a level that the machine lacks.
 ///   tracelens, pytorch, inference-sim, prometheus: below
-/// Throws InputError for an unknown format or device, and without the ceilings that
-/// the format needs.
+/// Throws InputError for an unknown format or device, and without the ceilings that the format needs.
 std::string exported(const Study& study, std::string_view format, const std::string& device);
 std::vector<std::string> export_formats();
 

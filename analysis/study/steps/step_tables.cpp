@@ -1,5 +1,4 @@
-// Training steps: the verdict, batch trajectories, headroom, breakdown, what-if, and rows that were not
-// measured.
+// Training steps: the verdict, batch trajectories, headroom, breakdown, what-if, and rows that were not measured.
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/steps/whatif.hpp"
