@@ -11,7 +11,6 @@ class PinnedTeam {
     /// Thread i runs on processors[i]; the caller becomes thread 0. Throws Error, with all affinities restored, if
     /// OpenMP gives fewer threads or a processor is not allowed.
     explicit PinnedTeam(const std::vector<int>& processors);
-    /// Restores the earlier affinity of every thread.
     ~PinnedTeam();
     PinnedTeam(const PinnedTeam&) = delete;
     PinnedTeam& operator=(const PinnedTeam&) = delete;

@@ -15,14 +15,12 @@ namespace roof::cpu {
 // Processor time that this process did not get, counted by the kernel: steal time (used by the host of a virtual
 // machine) and throttling (by control groups).
 
-/// The kernel files that hold the counts.
 struct StealFiles {
     std::filesystem::path processors = "/proc/stat";
     /// cpu.stat of this process's group and its parents, for both versions of control groups.
     std::vector<std::filesystem::path> groups;
 };
 
-/// The files of this process.
 StealFiles steal_files();
 
 /// The counts so far. Unreadable files count as zero.
@@ -44,7 +42,6 @@ class StealMonitor {
     explicit StealMonitor(std::vector<int> processors, StealFiles files = steal_files());
 
     void begin() { before_ = steal_so_far(files_, processors_); }
-    /// The disturbance since begin().
     std::string_view end() const { return disturbance_between(before_, steal_so_far(files_, processors_)); }
 
   private:

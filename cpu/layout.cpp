@@ -165,7 +165,6 @@ AlikeCores alike_cores(const Cores& cores, const std::vector<MemoryNode>& nodes)
     return alike;
 }
 
-/// At most `count` of them.
 Processors first(Processors processors, int count)
 {
     const auto most = std::min(processors.spread.size(), static_cast<std::size_t>(count));

@@ -38,7 +38,6 @@ double rate_of(const CoreProbe& probe, std::size_t iterations, const Clock& cloc
     return rate;
 }
 
-/// The system's counts for the calling thread.
 struct ThreadEvents {
     long switches = 0;  ///< involuntary context switches
     long faults = 0;    ///< page faults

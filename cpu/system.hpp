@@ -17,9 +17,7 @@ Bytes total_memory();
 /// The transparent huge page setting: always, madvise or never.
 std::string huge_page_mode();
 std::string frequency_governor();
-/// "Linux 6.1.0"
 std::string kernel_release();
-/// The version of the firmware.
 std::string bios_version();
 /// The nominal clock, else the highest clock; 0 if the system reports neither.
 Hertz reported_clock();

@@ -35,7 +35,6 @@ bool has(const std::vector<std::string>& words, std::string_view word)
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Collects the nonzero rates.
 class SpecRates {
   public:
     explicit SpecRates(const CoreChip& core) : core_(core) {}

@@ -27,7 +27,6 @@ constexpr std::uint64_t content(std::uint64_t index)
 /// Writes the content of a slice's `bytes` bytes from offset `from` to `to`. Both numbers are multiples of 8.
 using Writer = void (*)(std::byte* to, std::size_t from, std::size_t bytes);
 
-/// Writes content().
 void write_content(std::byte* to, std::size_t from, std::size_t bytes);
 
 /// One thread's share of the memory. That thread must touch it first.

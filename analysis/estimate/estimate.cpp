@@ -247,7 +247,6 @@ std::string step_table(const ModelEstimate& estimate)
         text_table({"convolution and linear", "MACs", "FLOPs", "bytes", "no-reuse bytes", "FLOP/byte", "known"}, rows));
 }
 
-/// Allocated memory by kind, for each kind of run.
 std::string memory_table(const ModelEstimate& estimate)
 {
     Texts rows;

@@ -47,7 +47,6 @@ struct Block {
 /// Whose backward passes: PyTorch's reads what was pooled, too.
 enum class Program { ours, pytorch };
 
-/// The layers whose outputs the backward pass of a layer reads.
 std::vector<int> read_by_backward(const Graph& graph, int index, Program program)
 {
     const Layer& layer = graph.layer(index);

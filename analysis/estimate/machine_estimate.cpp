@@ -76,7 +76,6 @@ Seconds one_after_the_other(const Placement& layer, const Ceiling& compute, cons
     return flops / (layer.compute_roof * compute.typical_share()) + moving;
 }
 
-/// The ceilings with every rate at one end of its interval.
 Ceilings at_end(Ceilings ceilings, decltype(Rate::low) Rate::*end)
 {
     for (Ceiling& one : ceilings.all) one.rate.median = one.rate.*end;

@@ -45,7 +45,6 @@ Cell percents(double low, double high)
     return {Spread{0.5 * (low + high), low, high}, fmt::format("{} to {}", percent(low), percent(high)), true};
 }
 
-/// A row for each number of nodes.
 DataTable scaling_prediction_table(const ScalingPrediction& prediction)
 {
     using P = const PredictedScaling&;
@@ -66,7 +65,6 @@ DataTable scaling_prediction_table(const ScalingPrediction& prediction)
                     {.title = "Efficiency over nodes (predicted: no overlap of communication to full overlap)"});
 }
 
-/// Measured rows beside what was predicted for them.
 DataTable held_out_table(const ScalingPrediction& prediction)
 {
     using H = const HeldOut&;

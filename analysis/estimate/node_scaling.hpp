@@ -20,7 +20,6 @@
 
 namespace roof::analysis {
 
-/// What is known of one rank's step.
 struct OneRank {
     Seconds step;
     Seconds forward;

@@ -15,7 +15,6 @@
 
 namespace roof::analysis {
 
-/// The name of the file in the results folder.
 constexpr std::string_view predictions_file = "predictions.csv";
 
 struct Prediction {

@@ -23,7 +23,6 @@ Ceiling ceiling_of(const std::string& device, Role kind, const std::string& leve
     return ceiling;
 }
 
-/// Reads the YAML nodes of one sheet.
 class SheetReader : YamlReader {
   public:
     using YamlReader::YamlReader;

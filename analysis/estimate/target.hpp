@@ -40,7 +40,6 @@ struct MachineSheet {
 
     Bytes memory() const { return levels.back().capacity; }
     bool is_called(const std::string& word) const;
-    /// Whether a device with this reported model is on the sheet.
     bool describes(const std::string& model) const;
 };
 

@@ -73,7 +73,6 @@ bool is_twin(const Ceiling& ceiling)
            std::ranges::find(operations, ceiling.operation) != operations.end();
 }
 
-/// The name of the mean of `count` twins of this ceiling.
 std::string mean_name(Ceiling ceiling, std::size_t count)
 {
     ceiling.operation = fmt::format("mean of {}", count);

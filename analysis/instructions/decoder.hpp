@@ -10,7 +10,6 @@
 
 namespace roof::analysis {
 
-/// The work of one execution.
 struct InstructionWork {
     std::string_view precision{};        ///< fp64, fp32, or fp80 of x87; empty without FLOPs
     std::string_view instruction_set{};  ///< x87, SSE, AVX, FMA; AVX-512 of any extension in EVEX; empty without FLOPs

@@ -88,7 +88,6 @@ double bytes_of_operands(const Decoded& found)
     return bits / 8;
 }
 
-/// Neither reads nor writes its operand.
 bool moves_nothing(const ZydisDecodedInstruction& instruction)
 {
     return instruction.meta.category == ZYDIS_CATEGORY_PREFETCH || instruction.meta.category == ZYDIS_CATEGORY_NOP ||

@@ -15,7 +15,6 @@ namespace {
 
 constexpr double line = 64;
 
-/// The code of each object, and what was decoded of it.
 class Decoder {
   public:
     std::optional<InstructionWork> work(const std::string& object, std::uint64_t address)
@@ -31,7 +30,6 @@ class Decoder {
     std::map<std::pair<std::string, std::uint64_t>, std::optional<InstructionWork>> works_;
 };
 
-/// Lines of one function, or of all.
 struct Lines {
     double written = 0;       ///< fetched by stores
     double written_back = 0;  ///< changed lines that left

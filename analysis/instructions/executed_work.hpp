@@ -32,7 +32,6 @@ struct ExecutedWork {
     double written = 0;  ///< bytes to memory: lines that stores fetched, or changed lines that left, whichever are more
 
     double total_flops() const;
-    /// The FLOPs of each number format.
     std::map<std::string, double> by_precision() const;
 };
 

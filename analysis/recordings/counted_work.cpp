@@ -85,7 +85,6 @@ void count_scalar(const Metrics& metrics, const Sum& sum, CountedWork& work)
             fmt::format("FLOPs of {}: {} not counted, so the sum is incomplete", sum.precision, join(absent, " and ")));
 }
 
-/// The tensor-core metric of this name; null if it is not in the table.
 const CounterMetric* tensor_metric(const std::string& name)
 {
     const auto& all = built_in_counter_table().metrics;

@@ -31,7 +31,6 @@ bool holds_any(std::string_view text, const std::vector<std::string>& parts)
     return std::ranges::any_of(parts, [&](const std::string& part) { return holds(text, part); });
 }
 
-/// A kernel in lower case.
 struct LowerCaseKernel {
     std::string name, layer, kind, phase;
 };

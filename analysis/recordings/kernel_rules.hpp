@@ -40,10 +40,8 @@ struct KernelRules {
 /// Throws InputError with file and line for a malformed rule and for a rule without names.
 KernelRules parse_kernel_rules(const std::string& yaml, const std::string& file);
 
-/// configs/kernels.yaml, embedded at build time.
 const KernelRules& built_in_kernel_rules();
 
-/// Whether a category is communication between devices.
 bool is_collective(std::string_view category);
 
 }  // namespace roof::analysis

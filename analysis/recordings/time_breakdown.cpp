@@ -24,7 +24,6 @@ struct ActivityChange {
     Activity activity;
 };
 
-/// The number of running activities at one instant.
 struct Running {
     std::array<int, activities> count{};
 
@@ -32,7 +31,6 @@ struct Running {
     int kernels() const { return of(Activity::kernel) + of(Activity::unclassified); }
 };
 
-/// Adds an interval with a constant set of activities.
 void add_interval(TimeBreakdown& time_breakdown, Seconds time, const Running& running)
 {
     const bool collective = running.of(Activity::collective) > 0, copy = running.of(Activity::copy) > 0;
@@ -114,7 +112,6 @@ class Launches {
   public:
     Launches(const KernelRules& rules, const LayerKinds& kinds) : rules_(rules), kinds_(kinds) {}
 
-    /// The activity of the kernel.
     Activity add(const std::string& row, const KernelRecord& kernel)
     {
         const Cause& cause = kernel.cause;

@@ -17,7 +17,6 @@ struct Box {
 inline constexpr std::array sides{8, 24, 0,  16, 4, 12, 20, 28, 6, 10, 22, 26, 2, 14, 18, 30,
                                   7, 9,  23, 25, 5, 11, 21, 27, 3, 13, 19, 29, 1, 15, 17, 31};  // 1/32 of a turn
 
-/// A mark as drawn.
 struct Disc {
     const Mark* mark;
     Spot at;
@@ -59,7 +58,6 @@ inline std::vector<Disc> passed_by(std::vector<Disc> discs, Spot at)
     return discs;
 }
 
-/// Adds what a line covers.
 inline void cover(std::vector<Box>& boxes, Spot from, Spot to, double step)
 {
     for (double share = 0; share < 1; share += step) boxes.push_back(box_on(from, to, share));

@@ -232,7 +232,6 @@ class Drawing {
                       "interval");
     }
 
-    /// Unique in the figure.
     std::string key_of(const Mark& mark) const
     {
         return mark.key.empty() ? std::to_string(&mark - figure_.marks.data()) : escape(mark.key);

@@ -48,7 +48,6 @@ struct Axis {
     std::vector<Tick> ticks;  ///< ascending; beyond the frame, too, because readers zoom out
     bool linear = false;
 
-    /// The ticks within [low, high] that are drawn there.
     std::vector<Tick> ticks_in(double low, double high) const;
 };
 
@@ -89,7 +88,6 @@ struct Mark {
     std::optional<std::pair<Spread, Spread>> before{};
 };
 
-/// Joins marks, by their index.
 struct Curve {
     std::string css;
     std::vector<std::size_t> marks;
@@ -109,7 +107,6 @@ struct LegendEntry {
     double radius = 5.5;
 };
 
-/// Where a level's roof meets a flat one.
 struct Ridge {
     double x = 0, y = 0;
     std::string title;

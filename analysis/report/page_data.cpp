@@ -145,7 +145,6 @@ json position(const Spread& range)
     return ends;
 }
 
-/// The columns of the points and the texts they index.
 class Points {
   public:
     void add(const Placement& p, std::size_t row, Seconds step, const Places& places)

@@ -122,7 +122,6 @@ bool has_gpu(const Machine& machine)
     return std::ranges::any_of(machine.devices, [](const Device& device) { return device.kind == "gpu"; });
 }
 
-/// What is absent, and how to get it.
 std::vector<std::vector<std::string>> absent_from(const Study& study)
 {
     const std::string where = has_gpu(study.results.machine) ? "" : "on a machine with a GPU: ";

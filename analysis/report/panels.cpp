@@ -18,7 +18,6 @@ std::string under_title(const DataTable& table)
     return table.empty() ? "" : subheading(table.title) + html_table(table);
 }
 
-/// A summary, and a row for each model and batch.
 Content verdict_panel(const Study& study, const std::string&)
 {
     if (step_rows(study.results.rows).empty()) return {};
@@ -34,7 +33,6 @@ Content verdict_panel(const Study& study, const std::string&)
             "<i class=\"rest\"></i>outside the layers</p>\n"};
 }
 
-/// The answer of each step in both runs, then what changed in steps, layers and ceilings.
 Content baseline_panel(const Study& study, const std::string&)
 {
     if (study.baseline == nullptr) return {};

@@ -124,7 +124,6 @@ void add_estimates(Figure& figure, std::span<const Target> targets, std::span<co
         figure.legend.push_back({shapes[i % shapes.size()], "step s6", "on " + targets[i].name});
 }
 
-/// The roofs of these machines and the steps by estimate on them.
 std::optional<Figure> estimates_figure(std::span<const Target> targets, std::span<const MachineEstimate> estimates,
                                        const Frame& frame)
 {

@@ -84,7 +84,6 @@ std::string head(const std::vector<Study>& studies)
     return html + "</header>\n";
 }
 
-/// The page's data and its script.
 std::string scripts(const std::vector<Study>& studies)
 {
     return fmt::format("<script type=\"application/json\" id=\"roof-data\">{}</script>\n<script>{}</script>\n",
@@ -111,7 +110,6 @@ DataTable over_all(std::span<const Study> studies, const PanelTable& table)
     return all;
 }
 
-/// Nothing for a table without rows.
 void write_table(const std::filesystem::path& folder, std::string_view name, const DataTable& table)
 {
     if (table.rows.empty()) return;

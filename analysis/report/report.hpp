@@ -54,7 +54,6 @@ Figure time_figure(const std::string& title, std::span<const Placement* const> l
 /// Images per second and share of attainable over the batch; without those that have no mark.
 std::vector<Figure> trajectory_figures(std::span<const Study> studies);
 
-/// Both in one row.
 Content trajectories(std::span<const Study> studies, const std::string& key);
 
 std::span<const Panel> panels();

@@ -24,7 +24,6 @@ class Svg {
     Svg(double width, double height, std::string_view label);
 
     void line(Spot from, Spot to, std::string_view css_class);
-    /// Draws an open line without fill.
     void polyline(const std::vector<Spot>& spots, std::string_view css_class);
     void polygon(const std::vector<Spot>& spots, std::string_view css_class);
     /// `turn` in degrees, clockwise, about the anchor.
@@ -32,7 +31,6 @@ class Svg {
               double turn = 0);
     /// In the direction from one spot to another, with its point at `tip`.
     void arrow_head(Spot from, Spot to, Spot tip, double length, double half_width);
-    /// A shape of the area of a circle with this radius.
     void shape(Shape shape, Spot at, double radius);
 
     /// Opens a group, until close(). An empty title is left out. `attributes`: escaped, with a blank before each.

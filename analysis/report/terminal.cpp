@@ -33,7 +33,6 @@ class Canvas {
 
     int columns() const { return columns_; }
     int rows() const { return rows_; }
-    /// Dots per row and per column.
     int dots_across() const { return columns_ * (plain_ ? 1 : 2); }
     int dots_down() const { return rows_ * (plain_ ? 1 : 4); }
 
@@ -59,7 +58,6 @@ class Canvas {
         }
     }
 
-    /// Whether these cells have no text.
     bool free(int column, int row, int length) const
     {
         for (int c = column; c < column + length; ++c)
@@ -113,7 +111,6 @@ struct LogScale {
     bool holds(double value) const { return value >= frame.low && value <= frame.high; }
 };
 
-/// A canvas with a logarithmic scale on each side, in dots.
 struct CanvasPlot {
     Canvas canvas;
     LogScale across;
@@ -147,7 +144,6 @@ void draw_roofs(CanvasPlot& plot, const Figure& figure)
     }
 }
 
-/// Writes the name of each roof where there is space.
 void name_roofs(CanvasPlot& plot, const Roofs& roofs)
 {
     Canvas& canvas = plot.canvas;

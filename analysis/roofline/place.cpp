@@ -101,7 +101,6 @@ std::string why_above_bandwidth(Placement& p, const RowRoofs& over, bool writes_
         p.binds, 100 / p.fraction(), cause);
 }
 
-/// The roof that limits a piece of work, and the time it allows.
 struct Limit {
     Seconds time;
     std::string roof;

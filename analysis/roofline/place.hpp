@@ -96,7 +96,6 @@ struct Bottleneck {
     double share = 0;
 };
 
-/// A piece of work: a step, a phase or a layer.
 struct Piece {
     std::string row;  ///< Measurement::id() of the row it comes from
     std::string model;
@@ -115,7 +114,6 @@ struct Piece {
     std::string phase_name() const { return phase ? std::string(roof::name(*phase)) : ""; }
 };
 
-/// What it did, and its time.
 struct MeasuredWork {
     Estimate<Seconds> seconds;
     Flops flops;                    ///< the model's
@@ -125,7 +123,6 @@ struct MeasuredWork {
     bool is_lower_bound = false;    ///< Work::at_least: so are FLOPs and rate
 };
 
-/// Its bytes, and the roofs over it.
 struct WorkRoofs {
     std::vector<LevelPlacement> levels;  ///< nearest to the core first; empty without ceilings or bytes
     std::vector<LevelBytes> moved{};     ///< one for each of `levels`; empty if not known. place() leaves it empty
@@ -204,7 +201,6 @@ std::string explain(const Placement& placement, const std::string& name = {});
 /// sentence starts with a blank. Empty if neither applies.
 std::string remarks_on(const Placement& placement);
 
-/// The layers of a row in their order.
 std::vector<const Placement*> layers_of(std::span<const Placement> placements, const Measurement& row);
 
 /// The times that the memory roofs alone and the compute roof alone allow.

@@ -26,7 +26,6 @@ struct Roofs {
     const Ceiling* level(const std::string& name) const;
     const Ceiling* precision(const std::string& name) const;
     bool empty() const { return levels.empty() && compute.empty(); }
-    /// Whether one of them is over seconds.
     bool lasting() const;
 };
 
@@ -61,7 +60,6 @@ std::vector<std::string> devices_of(const Ceilings& ceilings);
 /// `variant` is "measured, added: gpu:0 + gpu:1 (as gpu:0)"; of emulated GPUs "emulated, added: …".
 Ceilings with_groups(Ceilings ceilings, std::span<const Measurement> rows, const Machine& machine);
 
-/// The ceilings of one of several nodes.
 struct NodeCeilings {
     std::string node;
     Ceilings ceilings;

@@ -102,7 +102,6 @@ std::vector<Measurement> sustained_probes(const std::vector<Measurement>& rows)
     return probes;
 }
 
-/// Empty without rows of an emulated device.
 std::string emulation_warning(const Study& study)
 {
     std::set<std::string> emulated;

@@ -18,14 +18,12 @@ DataTable headroom_table(const Study& study);
 DataTable headroom_table(const Study& study, const Measurement& row, int n);
 DataTable breakdown_table(const Study& study);
 DataTable not_measured_table(const Study& study);
-/// Every memory level, or every precision, twice as fast.
 DataTable what_if_table(const Study& study);
 /// Which device is fastest at which batch (winners.cpp): the steps that a plan asked for on more than one device, number of ranks or of
 /// threads, or machine, by model, precision, data and batch; the most images per second first. "slower": the interval of the
 /// ratio excludes 1; else "not told apart", or that there are too few samples to tell. Steps that no device ran are for programs only.
 DataTable winners_table(std::span<const Study> studies);
 
-/// The phase; absent for a whole step.
 Cell phase_cell(const Placement& p);
 
 // Training on several ranks (scaling.cpp).
@@ -51,12 +49,10 @@ Scaling scaling_of(const Measurement& row, const Study& study);
 std::vector<Scaling> scalings(const Study& study);
 Cell speedup_cell(const Scaling& scaling);
 Cell efficiency_cell(const Scaling& scaling);
-/// Throughput relative to one rank, and the cost of communication.
 DataTable scaling_table(const Study& study);
 
 // Points of charts (point_tables.cpp).
 DataTable placements_table(const Study& study);
-/// The times that each layer's memory and compute roofs allow.
 DataTable time_table(const Study& study);
 
 /// The bytes of a whole step between a memory level and the next one nearer to the cores.
@@ -75,7 +71,6 @@ struct LevelTraffic {
 std::vector<LevelTraffic> traffic_of(const Study& study, const Measurement& row);
 /// "15%", "15% to 72%", "at least 15%" where the most is above the roof.
 std::string share_text(const LevelTraffic& traffic);
-/// Every step with known bytes, a line for each level.
 DataTable traffic_table(const Study& study);
 DataTable bandwidth_table(const Study& study);
 DataTable ert_table(const Study& study);
@@ -87,7 +82,6 @@ DataTable kernel_categories_table(const Study& study);
 DataTable counted_kernels_table(const Study& study);
 /// A row for each phase and counted amount; people see the first one, which has all amounts.
 DataTable phase_counts_table(const Study& study);
-/// Counted amounts of whole steps beside the analytic ones.
 DataTable step_counters_table(const Study& study);
 DataTable time_breakdown_table(const Study& study);
 DataTable calls_table(const Study& study);
@@ -101,7 +95,6 @@ std::string recording_text(const Study& study, int width);
 
 // What lasts, and joules (energy.cpp).
 
-/// A line for each of `study.sustained`.
 DataTable sustained_table(const Study& study);
 /// The steps that were repeated for seconds, each, where its joules were counted, followed by its phases. The energy roof: by the probes of
 /// `study.sustained` of its device, threads and precision.

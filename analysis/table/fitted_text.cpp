@@ -98,7 +98,6 @@ std::string folded_rows(const DataTable& table, int columns)
     return fitted_lines(text, columns);
 }
 
-/// The number of distinct rows, by the columns with these titles.
 std::size_t count_distinct(const std::vector<std::string>& titles, const DataTable& table)
 {
     std::set<std::vector<std::string>> kinds;
@@ -111,7 +110,6 @@ std::size_t count_distinct(const std::vector<std::string>& titles, const DataTab
     return kinds.size();
 }
 
-/// Whether this identifying column is needed to distinguish two rows.
 bool is_needed(const std::string& title, const DataTable& table)
 {
     std::vector<std::string> others = table.identifying;

@@ -10,7 +10,6 @@
 
 namespace roof::analysis {
 
-/// The text with these letters replaced.
 std::string with_replaced(std::string_view text, const std::map<char, std::string_view>& letters);
 
 /// Escapes text for elements and quoted attributes; control characters become '?'.
@@ -24,7 +23,6 @@ std::string paragraph(std::string_view text, std::string_view css_class = "");
 /// A section with a heading and a sentence; empty without a body. An empty id is left out.
 std::string html_section(std::string_view id, std::string_view heading, std::string_view sentence,
                          const std::string& body);
-/// The text in <h4>.
 std::string subheading(std::string_view text);
 /// An SVG that scrolls, in a <figure> if there is a caption.
 std::string figure(std::string_view caption, const std::string& svg);

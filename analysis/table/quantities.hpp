@@ -25,7 +25,6 @@ std::string samples_text(int n);
 
 /// "1 node", "2 nodes".
 std::string how_many(std::size_t number, std::string_view thing);
-/// "1 thread", "2 threads".
 std::string threads_text(int threads);
 /// What a ceiling was measured with: "2 threads" of a CPU, else the device, "gpu:0".
 std::string processors_text(const std::string& device, int threads);

@@ -17,7 +17,6 @@ namespace roof::analysis {
 
 /// The name of the model, also of one whose layers a plan has; or of the bench if the point has no model.
 std::string model_of(const Measurement& row);
-/// The id of a row without the value of this axis.
 std::string id_without(const std::string& id, std::string_view axis);
 /// Images per step; 0 if the point has no batch. Throws InputError if it is not a whole number.
 long long batch_of(const Measurement& row);
@@ -66,12 +65,10 @@ std::string_view time_known(std::span<const Measurement> rows);
 
 /// The rows of training steps, grouped by model, otherwise in their order.
 std::vector<const Measurement*> step_rows(std::span<const Measurement> rows);
-/// Those of them that were measured.
 std::vector<const Measurement*> measured_steps(std::span<const Measurement> rows);
 /// Of measured rows that differ in nothing but batch and data, the one with the largest batch.
 std::vector<const Measurement*> largest_batches(std::span<const Measurement> rows);
 
-/// A column by which people tell training steps apart.
 struct StepKey {
     std::string title;
     std::string key;  ///< for programs; empty where the column "row" is enough

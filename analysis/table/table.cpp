@@ -40,7 +40,6 @@ json json_of(const Value& value)
     return nullptr;
 }
 
-/// One value for each key.
 std::vector<json> values_of(const DataTable& table, const DataTable::Row& row)
 {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();

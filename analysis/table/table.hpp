@@ -38,7 +38,6 @@ Cell name_cell(std::string_view name);
 Cell word(std::string_view text, std::string_view value);
 /// A number for programs, and `text` for people. Infinities and NaN have no value.
 Cell number(double value, std::string text = "");
-/// A number with three significant digits, without a unit.
 Cell plain(double value);
 Cell seconds(Seconds time);
 /// A number with an SI prefix: "1.23 GB".
@@ -55,7 +54,6 @@ Cell count(Count value, const std::string& text = "")
 Cell range(const Spread& ends, std::string_view unit);
 /// The cell, or absent() if the number is unknown.
 Cell only_if(bool is_known, Cell cell);
-/// The cell, highlighted on the page if `is_warning`.
 Cell warning_if(bool is_warning, Cell cell);
 /// Text for people only, aligned like a number.
 Cell numeric_text(std::string text);
@@ -114,7 +112,6 @@ DataTable table_of(const std::vector<ColumnOf<Row>>& columns, const std::vector<
 /// aligned like a number. Throws std::logic_error for a row of another length.
 DataTable text_table(const std::vector<std::string>& titles, const std::vector<std::vector<std::string>>& rows);
 
-/// Whether the column has the same text in every row.
 bool is_constant(const DataTable& table, std::size_t column);
 void erase_column(DataTable& table, std::size_t column);
 /// Hides a column, or all columns, in which every cell is absent, from people.
@@ -139,7 +136,6 @@ nlohmann::json json_number(double value);
 std::string json_text(const std::string& value);
 /// The same; null for an empty text.
 nlohmann::json text_or_null(const std::string& value);
-/// A list of such texts.
 nlohmann::json json_texts(const std::vector<std::string>& texts);
 
 /// {"median", "low", "high"}

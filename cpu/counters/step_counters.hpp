@@ -29,7 +29,6 @@ class ProcessCounters {
     ProcessCounters(const ProcessCounters&) = delete;
     ProcessCounters& operator=(const ProcessCounters&) = delete;
 
-    /// Resets the counters to zero and starts them.
     void start();
     void stop();
 

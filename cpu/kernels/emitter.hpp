@@ -19,7 +19,6 @@ class Emitter : public Xbyak::CodeGenerator {
     Emitter(const Isa& isa, Precision precision);
 
     const Isa& isa() const { return isa_; }
-    /// Bytes that one instruction works on.
     int operand_bytes() const { return isa_.operand_bytes(traits(precision_).storage_bytes); }
     /// The machine code of the loop between the two marks, for counting its instructions.
     std::span<const std::uint8_t> loop() const;

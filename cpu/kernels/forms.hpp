@@ -23,7 +23,6 @@ struct Stream {
     int flops;         ///< per fp64 element
     bool nontemporal;  ///< stores bypass the caches
 
-    /// Per element.
     constexpr int loads() const { return sources + (in_place ? 1 : 0); }
     constexpr int arrays() const { return sources + stores; }
     /// Bytes read and written per byte of one array.

@@ -13,7 +13,6 @@ namespace {
 constexpr std::array<Arithmetic, 5> floating{Arithmetic::fma, Arithmetic::mul, Arithmetic::add, Arithmetic::div,
                                              Arithmetic::sqrt};
 
-/// The chains of a mix of two kinds.
 struct Split {
     int first_chains;
     int second_chains;

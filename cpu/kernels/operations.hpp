@@ -13,7 +13,6 @@
 
 namespace roof::cpu {
 
-/// An operation with one kind of instruction, or two.
 struct Operation {
     std::string_view name;
     Arithmetic first = Arithmetic::fma;
@@ -36,7 +35,6 @@ inline constexpr std::array<Operation, 10> operation_table{{
     {"widened", Arithmetic::widened},
 }};
 
-/// `best` and the names in the table.
 std::vector<std::string> operation_names();
 
 /// The reason why no processor has the operation for this instruction set and precision, or none. Throws InputError for an

@@ -23,7 +23,6 @@ class RegisterFile {
     double at(int register_index, int element) const;
     /// Stores the value rounded to the format. Throws Error for one beyond the normal numbers of fp16 and bf16.
     void set(int register_index, int element, double value);
-    /// Stores the value in every element.
     void broadcast(int register_index, double value);
 
   private:

@@ -22,7 +22,6 @@ class StreamKernel : public Emitter {
 
     /// Number of registers that `run` stores in `result`; 0 for a stream that stores.
     int results() const;
-    /// Upper bound of the bytes of registers in `result`.
     static constexpr int most_result_bytes = 8 * 64;
 
     /// The register that holds the address of a part of an array, in the numbers of the instruction set. Arrays: the

@@ -47,7 +47,6 @@ struct StreamArrays {
     std::size_t pitch() const { return (bytes + page - 1) / page * page; }
     /// Bytes from the start of the first array to the end of the last.
     std::size_t extent() const { return pitch() * static_cast<std::size_t>(stream.arrays() - 1) + bytes; }
-    /// Bytes of the arrays that are only read.
     std::size_t source_extent() const { return pitch() * static_cast<std::size_t>(stream.sources); }
     std::byte* array(int index) const { return slice + from + pitch() * static_cast<std::size_t>(index); }
     std::byte* destination() const { return array(stream.sources); }

@@ -34,7 +34,6 @@ std::optional<std::string> missing_siblings(const Point& point, const Machine& m
 /// `their_own` if no two threads run on one core.
 Resources resources_in_cores(const Point& point, const Machine& machine);
 
-/// The value of the axis `pages`; huge for a point without it.
 Pages pages_of(const Point& point);
 
 bool has_feature(const Machine& machine, const std::string& feature);

@@ -74,7 +74,6 @@ Loops loops_of(const Point& point, const Machine& machine)
     return {isas_with_fma(machine), point.precision(), fma_ratio(intensity, point.precision())};
 }
 
-/// The extent of each thread's array.
 std::optional<Extent> array_extent(const Loops& loops, const Point& point)
 {
     std::vector<std::size_t> iterations;

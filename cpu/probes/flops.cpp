@@ -32,7 +32,6 @@ constexpr int entries_of_a_trial = 6;
 constexpr Seconds entry_target{6e-6};
 constexpr SearchBudget budget{.time = Seconds{1e-3}, .least_turns = 3};
 
-/// A mix with its kernel and operands.
 struct MixChoice {
     MixChoice(const Isa& isa, Precision precision, const Mix& mix)
         : kernel(isa, precision, mix), steady(steady_operands(kernel))

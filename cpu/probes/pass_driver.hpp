@@ -43,7 +43,6 @@ class PassDriver {
     PassDriver(MonitoredTeam& team, const Extent& extent, std::vector<Variant> variants,
                Resources resources = Resources::shared);
 
-    /// Runs one window with the fastest variant.
     void launch(Trace& trace);
     /// Bytes of each array of each thread per launch.
     double bytes_per_launch() const { return static_cast<double>(plan_.passes) * static_cast<double>(plan_.bytes); }
@@ -57,7 +56,6 @@ class PassDriver {
     std::size_t passes() const { return plan_.passes; }
 
     const std::string& fastest() const { return variants_[chosen_].name; }
-    /// The index of the fastest variant.
     std::size_t chosen() const { return chosen_; }
 
   private:

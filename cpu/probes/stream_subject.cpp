@@ -19,7 +19,6 @@ using Stock = StreamMaker::Stock;
 
 /// Larger arrays do not fit in any L1.
 constexpr std::size_t largest_l1 = std::size_t{64} << 10;
-/// Places tried in each round.
 constexpr int places_tried = 8;
 
 bool fuses(const Isa& isa, bool has_fma)

@@ -37,7 +37,6 @@ bool asks_for_help(const Arguments& arguments)
     return std::any_of(arguments.begin(), end, [](const std::string& w) { return w == "--help" || w == "-h"; });
 }
 
-/// `rest`: the arguments after the command's name.
 int run_command(const Command& command, const Arguments& rest, const Arguments& arguments,
                 const Environment& environment)
 {

@@ -7,7 +7,6 @@ import {bindingRoof, parseChange, unitsOf, whatIf} from "./whatif.js";
 const head = ["model", "batch", "device", "measured", "predicted", "times as fast", "least"];
 
 export class Changes {
-  /// `changed` is called after every change.
   constructor(studies, changed) {
     Object.assign(this, {studies, tell: changed, units: unitsOf(studies), text: "", factors: {}, rates: {}, batch: 0});
     this.message = element("span", {class: "warn", role: "status"});
@@ -63,7 +62,6 @@ export class Changes {
     this.command.textContent = `roof whatif DIR --set ${text || "DRAM=1.5x"}`;
   }
 
-  /// The roofs of a figure after the change.
   changed(roofs) {
     return roofs.map((roof) => {
       const name = roof.slanted ? roof.name : roof.name.split(" ")[0];

@@ -123,7 +123,6 @@ export class Chart {
       mark.classList.toggle("lit", keys.includes(mark.dataset.key));
   }
 
-  /// Removes the highlight that the keyboard set.
   leave() {
     if (this.at < 0) return;
     this.at = -1;

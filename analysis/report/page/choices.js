@@ -84,7 +84,6 @@ export function runsOf(studies) {
 const isFound = ({name, kind, phase}, {find}) =>
     find.toLowerCase().split(" ").every((word) => `${name} ${kind} ${phase}`.toLowerCase().includes(word));
 
-/// The layers of the chosen step that the reader searches for.
 export const layersShown = (points, choices) =>
     points.filter((point) => point.scope === "layer" && stepKey(point.row) === choices.step && isFound(point, choices));
 

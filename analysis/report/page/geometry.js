@@ -103,7 +103,6 @@ export function spotsOf(legend, width) {
   });
 }
 
-/// Words in lines of so many letters at most.
 export function wrapped(words, most) {
   const lines = [""];
   for (const word of words.split(" "))

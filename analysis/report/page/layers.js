@@ -75,7 +75,6 @@ export class LayerTable {
     sortAgain(this.table);
   }
 
-  /// The mark of the point, as the plot has it.
   markOf({phase, key, scope}) {
     const shape = Math.max(0, ["forward", "backward", "update"].indexOf(phase));
     return svg("svg", {width: 14, height: 14, "aria-hidden": "true"},

@@ -71,7 +71,6 @@ export class Page {
   /// Whether a plot of one step has several runs: then each has a colour.
   hasSeveral() { return this.seen().length > 1; }
 
-  /// Takes over a state that was read from a link.
   take({choices, whatif, point, view}) {
     const rows = this.studies.flatMap((study) => study.rows);
     const isKnown = choices.step === allSteps || rows.some((row) => stepKey(row) === choices.step) || !rows.length;
@@ -156,7 +155,6 @@ export class Page {
     return `s${number % 8}${number < 8 ? "" : " again"}`;
   }
 
-  /// The mark in the colour of its step.
   coloured(mark) {
     const colour = this.colourOf(this.points.get(mark.key).row);
     return {...mark, classes: [...colour.split(" "), ...mark.classes]};
@@ -165,7 +163,6 @@ export class Page {
   /// Whether a layer has a mark at each level.
   byLevel() { return hierarchical(this.choices) && !this.choices.level && !this.hasSeveral(); }
 
-  /// What the plot shows of a run: marks, curves and roofs.
   groupOf(run) {
     const {choices} = this, several = this.hasSeveral();
     const {levels} = run.roofs;

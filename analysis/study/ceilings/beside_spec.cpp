@@ -37,7 +37,6 @@ int cores_under(const Ceiling& ceiling, const Machine& machine)
     return std::clamp(ceiling.threads, 1, std::max(1, machine.cores));
 }
 
-/// The highest clock of any ceiling of the device.
 Hertz fastest_clock(const Ceilings& ceilings, const std::string& device)
 {
     Hertz fastest;

@@ -79,7 +79,6 @@ bool is_alike(C c, const Ceilings& ceilings)
     return std::ranges::count_if(ceilings.all, [&](C other) { return name(other) == name(c); }) > 1;
 }
 
-/// Adds the columns rate, clock, rate per clock and core, and how the rate was reached.
 Columns with_rate(Columns columns, const char* rate, const char* per_clock, const Ceilings& ceilings,
                   const Machine& machine)
 {

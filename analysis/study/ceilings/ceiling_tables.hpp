@@ -21,7 +21,6 @@ DataTable named_ceilings(const Ceilings& ceilings);
 /// A sentence if core-to-core transfers were typically half as fast as at best, which means that vCPUs migrate. Empty otherwise.
 std::string moved_processors(const Ceilings& ceilings);
 
-/// Explains the column "of spec" and its mark.
 std::string spec_footnote(const Ceilings& ceilings, const Machine& machine);
 
 /// All tables and remarks for a terminal, in at most `columns`; 0: unlimited.
@@ -46,7 +45,6 @@ inline constexpr double max_share_of_spec = 1.005;
 /// used like any other.
 bool is_above_spec(const Ceiling& ceiling, const Ceilings& ceilings, const Machine& machine);
 
-/// The names of these ceilings.
 std::vector<std::string> above_spec(const Ceilings& ceilings, const Machine& machine);
 
 /// "L1 load, 1 thread"; "fp32 fma avx512, 2 threads, siblings".

@@ -51,7 +51,6 @@ struct Change {
     /// Two launches of one program differ by more than their steps do, and so do two times of one machine.
     std::string unsure{};
 
-    /// The words, with blanks between them.
     std::string id() const;
     /// Whether the interval excludes 1, the samples suffice, the difference is above the noise, and no busy machine may have made it.
     bool differs() const;
@@ -112,7 +111,6 @@ std::vector<Change> slower_than(const Comparison& comparison, double share);
 std::string to_text(const Comparison& comparison, int columns = 0);
 nlohmann::json to_json(const Comparison& comparison);
 
-/// The common ceilings that changed beyond their intervals.
 std::vector<Change> moved(const Comparison& comparison);
 /// "drift since <a>: 3 of 120 ceilings moved beyond their intervals", and a table of them, in at most `columns`; 0:
 /// unlimited.

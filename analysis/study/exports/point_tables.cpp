@@ -26,7 +26,6 @@ struct AtLevel {
         return level != nullptr && at < p.moved.size() && p.moved[at].high.value > 0 ? &p.moved[at] : nullptr;
     }
 
-    /// The value; absent without ceilings.
     Cell if_placed(double value) const { return only_if(!p.binds.empty(), number(value)); }
 };
 using A = const AtLevel&;
@@ -46,7 +45,6 @@ bool is_of_sweep(S s)
            point.number("working_set") > 0;
 }
 
-/// A point of a curve and the roofs over it.
 struct CurvePoint {
     CurveKey key;
     double bytes;

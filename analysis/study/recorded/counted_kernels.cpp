@@ -19,7 +19,6 @@ namespace {
 
 using KernelKey = std::tuple<std::string, std::string, std::string>;  ///< row, device, name
 
-/// A metric, summed over records.
 struct Counted {
     Metric sum;
     std::size_t records = 0;

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t most_kernels = 20;  ///< people see at most this many of a row
 
-/// The counted bytes at this level; 0 if they were not counted.
 Bytes bytes_at(const CountedWork& work, const std::string& level)
 {
     const auto found = work.bytes.find(level);

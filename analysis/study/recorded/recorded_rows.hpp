@@ -44,7 +44,6 @@ DataTable recorded_table(const std::vector<ColumnOf<Record>>& columns, const std
     return table;
 }
 
-/// "resnet50 b32".
 inline Cell step_cell(const Measurement* row)
 {
     if (row == nullptr) return absent();

@@ -9,7 +9,6 @@
 namespace roof::analysis {
 namespace {
 
-/// A step, or one of its phases.
 struct EnergyRow {
     const Measurement& row;
     std::optional<Phase> phase;
@@ -27,7 +26,6 @@ struct EnergyRow {
     Cell if_whole(Cell cell) const { return only_if(!phase, std::move(cell)); }
 };
 
-/// How its joules are known.
 Cell counted(const Measurement& row)
 {
     return only_if(row.sustained.energy.median.value > 0,

@@ -32,7 +32,6 @@ bool is_one_rank_of(const Measurement& one, const Measurement& row, int nodes)
            without_exchange(one.point) == without_exchange(row.point);
 }
 
-/// The row of the study that is_one_rank_of() the row; nullptr if it has none.
 const Measurement* one_rank_of(const Measurement& row, const Study& study, int nodes)
 {
     const auto& rows = study.results.rows;

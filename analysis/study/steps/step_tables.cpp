@@ -85,13 +85,11 @@ Cell if_measured(S s, double value)
     return only_if(s.row.status == Status::ok && value > 0, number(value));
 }
 
-/// What is known of what else used the machine.
 Cell use(const std::optional<double>& share)
 {
     return share ? number(*share) : absent();
 }
 
-/// The shares as a bar, with the numbers in its title.
 Cell shares_bar(S s)
 {
     if (!s.has_shares()) return absent();
@@ -118,7 +116,6 @@ Cell shares_bar(S s)
     return cell;
 }
 
-/// A layer with headroom, and its rank within its row.
 struct Headroom {
     const Measurement& row;
     const Placement& p;
@@ -126,7 +123,6 @@ struct Headroom {
 };
 using H = const Headroom&;
 
-/// The farthest level; null without roofs or bytes.
 const LevelPlacement* farthest(H h)
 {
     return h.p.levels.empty() ? nullptr : &h.p.levels.back();

@@ -45,7 +45,6 @@ std::string closing(const DataTable& shown, const std::vector<const Measurement*
     return fitted_lines(text, columns > 0 ? columns : usual_columns);
 }
 
-/// A line for each row that has a text, under the heading; empty without one.
 std::string list_of(const std::string& heading, const std::vector<const Measurement*>& rows,
                     const std::function<std::string(const Measurement&)>& text_of)
 {
@@ -55,7 +54,6 @@ std::string list_of(const std::string& heading, const std::vector<const Measurem
     return listed("\n" + heading + ":", lines);
 }
 
-/// The ceiling that binds a placement; null if it is not among the ceilings.
 const Ceiling* binding_roof(const Placement& p, const Ceilings& ceilings)
 {
     const Roofs roofs = roofs_of(ceilings, p.device, p.roof_threads);

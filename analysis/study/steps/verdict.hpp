@@ -63,7 +63,6 @@ std::string calibration_date(const Study& study);
 /// what a command says about a study.
 std::string calibration_line(const Study& study);
 
-/// A line for each reason why steps were not measured.
 std::vector<std::string> reasons_not_measured(const Study& study);
 
 /// The verdict table, the reasons of the rows that are not ok, remarks and how the numbers are known, in at most

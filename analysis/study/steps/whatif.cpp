@@ -48,7 +48,6 @@ double times_of(double rate, const std::string& name, const WhatIf& change)
     return factor == change.factors.end() ? 1 : factor->second;
 }
 
-/// The time that the roofs allow, and the roof under which the work takes that long.
 struct Limit {
     double time = 0;
     std::string roof;

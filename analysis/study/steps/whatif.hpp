@@ -45,7 +45,6 @@ Predicted what_if(const Study& study, const Measurement& row, const WhatIf& chan
 /// One prediction for each measured step, in the rows' order. Rows and study must outlive it.
 std::vector<Predicted> what_if(const Study& study, const WhatIf& change);
 
-/// `change` names what was changed.
 DataTable what_if_table(const std::vector<Predicted>& answers, const std::string& change = "");
 /// The table in at most `columns`; 0: unlimited.
 std::string to_text(const std::vector<Predicted>& answers, int columns = 0);

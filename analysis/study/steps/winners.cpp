@@ -43,7 +43,6 @@ std::string verdict(E e)
     return change.shown() || !change.enough || change.may_be_busy() ? verdict_of(change) : "not told apart";
 }
 
-/// What it ran on, and how.
 std::string place_of(E e)
 {
     Point point = e.row->point;
@@ -150,7 +149,6 @@ std::string crossings_text(const Devices& devices)
     return text;
 }
 
-/// The step with the most images per second.
 MeasuredStep best_step(const Devices& devices)
 {
     MeasuredStep best{nullptr, nullptr};

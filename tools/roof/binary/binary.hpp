@@ -23,7 +23,6 @@ void restore_openmp_variables();
 
 // Text files: help, scripts of shells, plans and spec sheets. `roof` needs no other files.
 
-/// All texts, sorted by path.
 const std::vector<EmbeddedText>& embedded_texts();
 /// The text of this path. Throws std::logic_error if there is none.
 std::string embedded_text(std::string_view path);

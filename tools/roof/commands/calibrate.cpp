@@ -53,7 +53,6 @@ struct CalibrateOptions {
     bool& json = parser.flag("--json");
 };
 
-/// The plan that was asked for, else that of this kind of device.
 Plan plan_of(const std::string& kind, const CalibrateOptions& options)
 {
     if (options.plan.empty()) return find_plan("calibrate/" + kind + (options.quick ? "-quick" : ""));

@@ -123,7 +123,6 @@ std::vector<analysis::Target> targets_in(const EstimateOptions& options, Context
     return all;
 }
 
-/// The folders of --from: what another program counted.
 std::vector<analysis::RecordedEstimate> recorded_in(const EstimateOptions& options)
 {
     std::vector<analysis::RecordedEstimate> all;

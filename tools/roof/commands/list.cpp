@@ -29,7 +29,6 @@ std::string allowed_text(const Axis& axis)
     return axis.numeric ? fmt::format("{} to {}", axis.min, axis.max) : "any text";
 }
 
-/// The values of an axis; a long list is shortened to its ends.
 std::string defaults_text(const Axis& axis)
 {
     if (axis.optional) return "left out, which means " + axis.defaults.front();
@@ -74,7 +73,6 @@ json devices(const BenchRegistry& registry)
     return list;
 }
 
-/// The metrics of each family of GPUs, as Nsight Compute takes them, and what each counts.
 json counters(const BenchRegistry&)
 {
     const CounterTable& table = built_in_counter_table();

@@ -19,7 +19,6 @@ class PlainNames {
     std::filesystem::path of(const std::filesystem::path& folder);
     /// A folder with the folders of each machine under `results`.
     std::filesystem::path of_results(const std::filesystem::path& results);
-    /// Takes the rest out of the study.
     void hide_in(analysis::Study& study);
 
   private:

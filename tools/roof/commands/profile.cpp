@@ -94,7 +94,6 @@ std::string metrics_by_chip(const std::string& set)
     return lines;
 }
 
-/// Of --counters.
 struct ToCount {
     std::string metrics{};  ///< as metrics_by_chip() has them; empty: nothing is counted
     int kernels = usual_kernels;
@@ -187,7 +186,6 @@ void print_counted(const fs::path& folder, const Measurement& row, Context& cont
     context.err << folder.string() << '\n';
 }
 
-/// Whether there are options that only a recording of GPUs has.
 bool asks_for_gpus(const ProfileOptions& options)
 {
     return options.from_start || options.counters ||

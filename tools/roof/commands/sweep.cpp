@@ -43,7 +43,6 @@ struct SweepOptions {
 constexpr double making_of_step = 0.5;
 constexpr double making_of_probe = 0.02;
 
-/// A row of an earlier run.
 struct Remembered {
     Estimate<Seconds> launch;
     std::optional<double> making;  ///< seconds; nullopt if unknown
@@ -151,7 +150,6 @@ std::string sweep_line(const SweepOptions& options)
         options.parser.given(StoppingWords::names, options.parser.given(set, {"roof", "sweep", options.plan})));
 }
 
-/// The command that measures this item alone.
 std::string reproducing_command(const Item& item, const std::string& sweep)
 {
     return sweep + " --only " + shell_word(item.id());

@@ -11,7 +11,6 @@
 
 namespace roof {
 
-/// An option or an argument of a subcommand.
 struct DeclaredWord {
     std::string name;  ///< "--batch"; of an argument "MODEL"
     bool is_argument = false;
@@ -32,7 +31,6 @@ class OptionParser {
     /// short form -o.
     std::string& value(const std::string& name, const std::string& usual = {});
     std::string& required(const std::string& name);
-    /// A list of one or more arguments.
     std::vector<std::string>& list(const std::string& name);
     /// An option that may be given more than once, or a list of arguments that may be empty.
     std::vector<std::string>& repeated(const std::string& option);
@@ -45,7 +43,6 @@ class OptionParser {
     /// Throws InputError with one line. For a mistyped option it names the most similar one.
     void parse(const std::vector<std::string>& arguments);
 
-    /// What parse() got.
     const std::vector<std::string>& arguments() const { return arguments_; }
     /// `words`, followed by those of `names` that were given, as a command line has them.
     std::vector<std::string> given(std::span<const char* const> names, std::vector<std::string> words = {}) const;

@@ -12,7 +12,6 @@ namespace roof {
 /// Empty if the variable is not set.
 std::string environment_variable(const char* name);
 
-/// What a stream is written to.
 struct Terminal {
     bool live = false;  ///< a terminal whose lines can be redrawn
     int columns = 80;
@@ -48,7 +47,6 @@ class SafeStream : private std::streambuf, public std::ostream {
 
 // Quoting for a POSIX shell, so that a printed command can be pasted.
 
-/// Quotes a word only if it needs that.
 std::string shell_word(std::string_view word);
 std::string shell_line(std::span<const std::string> words);
 

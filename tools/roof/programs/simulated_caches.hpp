@@ -25,11 +25,9 @@ struct SimulatedCache {
 /// 16384 sets of 33 ways. Where that gave more than 64 ways, fewer, of a capacity that is up to 1/32 smaller.
 SimulatedCache simulated_cache(Bytes capacity);
 
-/// The first and the last cache.
 struct SimulatedCaches {
     SimulatedCache first, last;
 
-    /// The options by which valgrind simulates them.
     std::vector<std::string> options() const;
     /// "48 KiB with 12 ways and 32 MiB with 8 ways".
     std::string text() const;

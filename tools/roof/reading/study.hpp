@@ -70,7 +70,6 @@ void keep_predictions(const std::vector<analysis::Prediction>& predictions, cons
 
 // The machines for estimates (machines.cpp): the built-in spec sheets and the calibrations among the results.
 
-/// The built-in sheets, sorted by name.
 std::vector<analysis::MachineSheet> built_in_sheets();
 
 /// The values of --on but for folders: `here`, and the names of the sheets.
