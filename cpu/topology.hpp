@@ -57,9 +57,8 @@ struct Layout {
     Processors processors;          ///< allowed; cores of the fastest kind first
     std::vector<MemoryNode> nodes;  ///< by number; a node may have no allowed processor
     AlikeCores alike;
-    std::vector<MemoryLevel> caches;  ///< L1 (data) outwards
-    std::map<std::string, std::string>
-        processor{};  ///< name and numbers of the first one, by the keys of /proc/cpuinfo
+    std::vector<MemoryLevel> caches;                 ///< L1 (data) outwards
+    std::map<std::string, std::string> processor{};  ///< name and numbers, by the keys of /proc/cpuinfo
 };
 Layout read_layout();
 

@@ -21,14 +21,13 @@ constexpr bool is_inference(Passes passes)
 /// The memory for one batch. A forward pass belongs to training, so its activations are kept; of inference the caches of keys and values
 /// are.
 struct Footprint {
-    Bytes parameters;  ///< includes the low-precision copy of formats below 4 bytes
-    Bytes gradients;   ///< gradients of parameters; 0 for a forward pass
-    Bytes momentum;    ///< and with AdamW the averages of squared gradients; 0 for a forward pass
-    Bytes images;      ///< the batch itself
-    Bytes
-        activations;  ///< inputs of convolutions, linear layers and batch norms, outputs of ReLU, and the loss's input
-    Bytes masks;      ///< a byte for each value of a dropout and each winner of a max pool
-    Bytes working;    ///< gradients of the largest layer; in a forward pass, activations that are not kept
+    Bytes parameters;    ///< includes the low-precision copy of formats below 4 bytes
+    Bytes gradients;     ///< gradients of parameters; 0 for a forward pass
+    Bytes momentum;      ///< and with AdamW the averages of squared gradients; 0 for a forward pass
+    Bytes images;        ///< the batch itself
+    Bytes activations;   ///< inputs of convolutions, linear layers, batch norms and the loss, outputs of ReLU
+    Bytes masks;         ///< a byte for each value of a dropout and each winner of a max pool
+    Bytes working;       ///< gradients of the largest layer; in a forward pass, activations that are not kept
     Bytes pool_winners;  ///< the part of `masks` for max pools; PyTorch uses 8 bytes instead of one
     Bytes pool_inputs;   ///< of max pools, as far as nothing else keeps them; PyTorch keeps them
 

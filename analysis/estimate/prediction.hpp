@@ -50,7 +50,7 @@ struct PredictionError {
     double error = 0;   ///< predicted over measured, less 1
     bool right = true;  ///< whether it fits was predicted correctly
     std::optional<bool>
-        held;  ///< whether the measured median is in the predicted interval; nothing unless both are known
+        held;  ///< whether the predicted interval has the measured median; nothing unless both are known
 };
 
 /// The errors of all predicted rows. Rows without a prediction and predictions without a row are left out.

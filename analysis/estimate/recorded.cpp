@@ -16,9 +16,8 @@ namespace roof::analysis {
 namespace {
 
 constexpr std::array<std::string_view, 4> products{"convolution", "linear", "attention", "product"};
-constexpr std::string_view unknown_flops =
-    "FLOPs unknown";              ///< in place of the extents, where not all of them are counted
-constexpr int largest = 1 << 24;  ///< batch and tokens
+constexpr std::string_view unknown_flops = "FLOPs unknown";  ///< in place of the extents, if not all are counted
+constexpr int largest = 1 << 24;                             ///< batch and tokens
 
 /// Bytes by what they hold; of `parameters` by layer.
 struct Allocations {

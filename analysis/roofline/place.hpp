@@ -145,8 +145,7 @@ struct LeastTime {
     bool binds_compute = false;
     bool is_sum = false;                  ///< over several works
     std::vector<Bottleneck> bottlenecks;  ///< the most likely first
-    bool roof_may_be_higher =
-        false;  ///< a roof that limits it is a lower bound (Steadiness::at_least): it may allow less
+    bool roof_may_be_higher = false;      ///< a roof that limits it is a lower bound (Steadiness::at_least)
     /// A level that binds got bytes of which the nearer caches may have held so many that another roof allows less for the rest.
     bool nearer_may_bind = false;
     /// With `high` in place of `low` bytes the roofs would allow more of the measured time; or the bytes are unknown.

@@ -23,9 +23,8 @@
 namespace roof::analysis {
 namespace {
 
-using PartKey =
-    std::tuple<std::string, std::string, std::string>;           ///< row, layer, phase; a step has no layer and phase
-using Counts = std::map<PartKey, std::map<std::string, Bytes>>;  ///< bytes by level
+using PartKey = std::tuple<std::string, std::string, std::string>;  ///< row, layer, phase; the last two not of a step
+using Counts = std::map<PartKey, std::map<std::string, Bytes>>;     ///< bytes by level
 
 Counts counted_bytes(const RecordedFolder& folder)
 {

@@ -35,9 +35,8 @@ struct Study {
     Results calibration;  ///< its folder is empty if there is none; its rows: calibration_rows()
     Ceilings ceilings;
     Ceilings over_nodes{};  ///< of rows whose ranks were on several nodes (roofs.hpp), with the network between them
-    std::vector<Measurement>
-        sustained{};     ///< probes of the folder that were repeated for seconds, else those of find_sustained()
-    Ceilings lasting{};  ///< with the rates of these (with_lasting); empty without any
+    std::vector<Measurement> sustained{};  ///< probes that were repeated for seconds, else those of find_sustained()
+    Ceilings lasting{};                    ///< with the rates of these (with_lasting); empty without any
     std::vector<Placement> placements;
     PredictionErrors predictions{};  ///< from the folder's predictions.csv; no rows without it
     std::string predictions_fingerprint{};

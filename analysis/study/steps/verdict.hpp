@@ -24,8 +24,7 @@ struct StepTimes {
     std::map<std::string, double> levels;       ///< of memory; they add up to `bandwidth`
     std::map<std::string, double> of_nearer{};  ///< the part of `levels` that a nearer level may limit instead
     double unexplained = 0;
-    double layers =
-        0;  ///< of all, also of those without a roof; they are timed apart and may take longer than the step
+    double layers = 0;  ///< of all, also of those without a roof; timed apart, they may take longer than the step
     double step = 0;
     double communication = 0;  ///< exposed
     double data = 0;           ///< the wait, which is not in `step`
