@@ -205,8 +205,8 @@ def anonymise(fleets: List[Fleet]) -> None:
     names = {name for one in all_ for name in (one.node, *" ".join(one.links.names).split())}
     names |= {node for fleet in fleets for node in (*fleet.expected, *fleet.damaged)}
     nodes = _hidden(names, "node")
-    facts = {fact for fleet in fleets for facts in fleet.expected.values() for fact in facts.items()}
-    hidden = {key: _hidden((value for of, value in facts if of == key), key) for key, _ in facts}
+    known = {fact for fleet in fleets for facts in fleet.expected.values() for fact in facts.items()}
+    hidden = {key: _hidden((value for of, value in known if of == key), key) for key in {key for key, _ in known}}
     for fleet in fleets:
         for one in fleet.digests:
             one.node = nodes[one.node]

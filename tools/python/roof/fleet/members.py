@@ -159,7 +159,5 @@ class Membership:
                 if has_lost(now, kind):
                     self._remark(node, "changed kind", f"{now}, and before {kind}")
             for other, number in sorted(sizes[plan].items()):
-                if other == now or number <= sizes[plan][now]:
-                    continue
-                if has_lost(now, other) or other in before:
+                if number > sizes[plan][now] and other != now and (has_lost(now, other) or other in before):
                     self._remark(node, "changed kind", f"{now}, and {number} nodes have {other}")

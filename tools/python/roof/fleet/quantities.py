@@ -214,9 +214,7 @@ class Quantity:
         of a day that is not low, and NaN where there is none."""
         x, variance = (part[k, -LAST_DAYS:-1] for part in (self.x, self.variance))
         chances = np.where(np.isnan(x), np.nan, 1.0)
-        for newest in self.compared:
-            if newest.view != NEWEST:
-                continue
+        for newest in (some for some in self.compared if some.view == NEWEST):
             own = np.searchsorted(newest.places, k)
             is_in = newest.places[np.minimum(own, newest.size - 1)] == k
             own, rows = own[is_in, None], x[is_in]
