@@ -131,9 +131,8 @@ def _parse(columns: List[List[str]], run: str) -> Digest:
         raise InputError("a name stands twice")
     at = {kind: [k for k, one in enumerate(kinds) if one == kind] for kind in KINDS}
     facts = {names[k]: values[k] for k in at["fact"]}
-    for fact in FACTS:
-        if not facts.get(fact):
-            raise InputError(f"it names no {fact}")
+    if absent := [fact for fact in FACTS if not facts.get(fact)]:
+        raise InputError(f"it names no {absent[0]}")
     node, kind, plan, revision, time = (facts.pop(fact) for fact in FACTS)
     if not NODE_NAME.fullmatch(node):
         raise InputError(f"'{node}' is no node's name")
@@ -143,9 +142,8 @@ def _parse(columns: List[List[str]], run: str) -> Digest:
         seconds = seconds_of(time)
     except ValueError as error:
         raise InputError(f"'{time}' is no time") from error
-    for k in at["link"]:
-        if not ENDS.fullmatch(names[k]):
-            raise InputError(f"'{shortened(names[k], 40)}' are not the names of two nodes")
+    if wrong := [names[k] for k in at["link"] if not ENDS.fullmatch(names[k])]:
+        raise InputError(f"'{shortened(wrong[0], 40)}' are not the names of two nodes")
     return Digest(node, kind, plan, revision, time, run, facts, *(_rates(columns, at[what]) for what in RATES), seconds)
 
 

@@ -34,9 +34,8 @@ class Script:
     def check(self) -> None:
         if self.engine not in ENGINES:
             raise InputError(f"unknown engine '{self.engine}'; legal values: {', '.join(ENGINES)}")
-        for device in self.devices:
-            if device not in ("cpu", "gpu"):
-                raise InputError(f"--device: '{device}' is neither cpu nor gpu (every GPU of a node)")
+        if unknown := [device for device in self.devices if device not in ("cpu", "gpu")]:
+            raise InputError(f"--device: '{unknown[0]}' is neither cpu nor gpu (every GPU of a node)")
         if not self.plan if not self.devices else len(self.devices) > 1 and self.plan:
             raise InputError("--plan: one plan, with one device or as the plan says")
         if not self.nodes and self.engine in ("kubernetes", "parallel"):
