@@ -87,7 +87,7 @@ TEST_CASE("the head of each folder beside a run is read, and of files only those
         set_time(place, 2);
         expected[place.filename()] = one.described;
     }
-    for (const std::string name : {run + ".tar.gz", run + ".n2-test", std::string("a file"), std::string(".hidden")})
+    for (const std::string& name : {run + ".tar.gz", run + ".n2-test", std::string("a file"), std::string(".hidden")})
         write_file(root / name, "");
     expected[run + ".n2-test"] = "cannot read {}: it is no folder";
     make_folder(root / ".a recording");
