@@ -182,6 +182,9 @@ TEST_CASE("that the bare pass is better is kept, and a pass between batch norms 
     Choosing other;
     CHECK_FALSE(other.plans.choose(with_bias()).fused);
     CHECK(other.choices->evidence(other.asked(text(with_bias()))) == nullptr);
+    const int runs = offers().runs;
+    Choosing().plans.choose(bare(with_bias()));
+    CHECK(offers().runs == runs);
 }
 
 TEST_CASE("images are read by space to depth where both passes of the first convolution are faster so together")
@@ -244,6 +247,8 @@ TEST_CASE("a library's batch norm is chosen where it is faster than our kernels,
                                               {.name = "second", .seconds = Seconds{1e-9}}};
         };
         CHECK(Choosing().plans.choose(shape).plan < 0);  // only the first is tried
+        CHECK(Choosing(std::make_shared<engine::Choices>(), false).plans.choose(shape).plan < 0);
+        CHECK(offers().runs == 0);
         offers().norms = [](const NormShape&) { return std::vector<OfferedEngine>{}; };
         Choosing without;
         CHECK(without.plans.choose(shape).plan < 0);
@@ -364,6 +369,8 @@ TEST_CASE("moments are chosen where they are faster than passes between the libr
     }
     CHECK_FALSE(narrow.plans.takes_moments(forward));  // that there was no room is remembered, but not kept
     CHECK(narrow.choices->decisions() == engine::Choices().decisions());
+    offer({}, {});
+    CHECK_FALSE(Choosing().plans.takes_moments(forward));
     Choosing untried(std::make_shared<engine::Choices>(), false);
     CHECK_FALSE(untried.plans.takes_moments(forward));
     Settings ordered = narrow.settings;

@@ -98,8 +98,8 @@ StepState Step::state() const
     return state;
 }
 
-/// Returns whether this launch uses the graph; if needed, captures and uploads it. The first launch loads kernels, which
-/// is not possible in a capture. The graph's own events exclude the upload and the host's launch time.
+/// Returns whether this launch uses the graph; if needed, captures and uploads it. The first launch loads kernels,
+/// which is not possible in a capture. The graph's own events exclude the upload and the host's launch time.
 bool Step::prepare_graph(const Trace& trace)
 {
     if (!options_.graph || launches_ == 0) return false;

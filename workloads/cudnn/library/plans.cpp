@@ -178,15 +178,16 @@ std::size_t Plans::fastest(const engine::Question& asked, const std::vector<std:
 std::size_t Plans::fastest_or_first(const engine::Question& asked, const std::vector<std::string>& names,
                                     const NumberedPlans& plans, const std::function<void(Trial&)>& write)
 {
-    if (impossible_.contains(asked)) return 0;
+    if (!impossible_.insert(asked).second) return 0;
     try {
-        return fastest(asked, names, plans, write);
+        const std::size_t found = fastest(asked, names, plans, write);
+        impossible_.erase(asked);
+        return found;
     } catch (const Unsupported&) {
-        impossible_.insert(asked);
+        return 0;
     } catch (const OutOfMemory&) {
-        impossible_.insert(asked);
+        return 0;
     }
-    return 0;
 }
 
 Choice Plans::keep(const AnyShape& shape, const PlannedEngine& candidate, bool is_fused)
@@ -318,8 +319,8 @@ Choice Plans::choose_or_ours(const Shape& shape, bool is_fused)
         plan_in_time(engines, device_, plans);
         std::vector<Choice> choices;
         if (products) choices.push_back(*products);
-        if (!engines.empty()) {
-            choices.push_back(plans[0] ? choice_of(*plans[0], is_fused) : Choice{});
+        for (const std::optional<PlannedEngine>& one : plans) {  // one at most
+            choices.push_back(one ? choice_of(*one, is_fused) : Choice{});
             choices.back().plan = 0;
         }
         add_passes(trial, shape, choices);

@@ -135,7 +135,8 @@ Products::Chosen Products::find(const Product& product)
         try {
             best.product = std::make_shared<gpu::Product>(library_, context_, types, shape, most);
             const int algorithms = times_ ? best.product->algorithms() : std::min(1, best.product->algorithms());
-            const int ways = algorithms + (times_ && is_of_few_rows(product) ? 1 : 0);
+            int ways = algorithms;
+            if (times_ && is_of_few_rows(product)) ++ways;
             const auto prepare = [&]() -> engine::CandidateSeconds {
                 const auto trial = std::make_shared<Trial>(stream_);
                 add_product(*trial, product, fused, *best.product, algorithms, ways);
