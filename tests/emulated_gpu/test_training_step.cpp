@@ -361,3 +361,24 @@ TEST_CASE("training on a GPU says what the card, the library or its algorithms l
     CHECK_THAT(reason("3.7", "auto"), Catch::Contains("this cuDNN"));
     card.major = major;
 }
+
+TEST_CASE("ranks may share a GPU where NCCL takes each for a machine of its own, or allows it")
+{
+    const auto machine_of = [](int rank, int ranks_here) {
+        setenv("NCCL_HOSTID", "word", 1);
+        claim_own_machine({.rank = rank, .ranks_here = ranks_here});
+        return std::string(std::getenv("NCCL_HOSTID"));
+    };
+    CHECK(machine_of(1, 2) == "word-1");
+    CHECK(machine_of(0, 1) == "word");
+    CHECK(may_share_gpu());
+    unsetenv("NCCL_HOSTID");
+    claim_own_machine({.rank = 1, .ranks_here = 2});
+    CHECK(std::getenv("NCCL_HOSTID") == nullptr);
+    CHECK_FALSE(may_share_gpu());
+    for (const std::string word : {"0", "1"}) {
+        setenv("NCCL_MULTI_RANK_GPU_ENABLE", word.c_str(), 1);
+        CHECK(may_share_gpu() == (word == "1"));
+    }
+    unsetenv("NCCL_MULTI_RANK_GPU_ENABLE");
+}
