@@ -94,6 +94,12 @@ class Pair(unittest.TestCase):
         self.assertIn("a fake profiler saw the launches", remarks)
         self.assertNotIn("not profiled", remarks)
 
+    def test_on_one_gpu_takes_turns(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = pathlib.Path(folder, "shared.yaml")
+            plan.write_text((HERE / "ranks.yaml").read_text(encoding="utf-8").replace("gpu:0,1", "gpu:0") + "    ranks: 2\n", encoding="utf-8")
+            self.assertIn("several ranks on one GPU: they take turns", self.remarks(plan, NCCL_HOSTID="word"))
+
     def test_with_a_slow_and_capped_gpu_says_so_before_its_communication_is_judged(self):
         remarks = self.remarks(ROOF_EMULATED_CLOCKS="8,6")
         self.assertIn("the ranks' clocks differ, rank 1 at 6.00 MHz and rank 0 at 8.00 MHz", remarks)

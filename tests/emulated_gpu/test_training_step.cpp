@@ -7,6 +7,8 @@
 #include "tests/engine/layers/small_networks.hpp"
 #include "workloads/cudnn/step.hpp"
 #include "workloads/cudnn/train_bench.hpp"
+#include "workloads/model/hashed.hpp"
+#include "workloads/model/models.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -228,6 +230,21 @@ TEST_CASE("the losses of steps on the emulated device are those of the loops")
     }
 }
 
+TEST_CASE("a step that decodes a token begins with the caches of the tokens before it")
+{
+    const std::string file = std::string(ROOF_TEST_DATA) + "/../engine/data/configs/config_llama.json";
+    Settings settings = hashed(Precision::fp32);
+    settings.trains = settings.tune = false;
+    const Step step(model::build_model(file, 1000, 40, model::Use::decode), settings, options_of(false));
+    const std::vector<Tensor>& caches = step.program().list().caches;
+    CHECK(caches.size() == 2);
+    for (std::size_t k = 0; k < caches.size(); ++k) {
+        std::vector<float> due(caches[k].elements());
+        model::hashed_cache(static_cast<int>(k)).fill(due);
+        CHECK(step.program().numbers(caches[k]) == due);
+    }
+}
+
 TEST_CASE("a step whose attention is cuDNN's has the losses of our kernels', in every schedule")
 {
     for (const auto& [graph, precision] : {std::pair{token_network(true, 24, 32), Precision::bf16},
@@ -328,8 +345,8 @@ TEST_CASE("ranks are sent the parameters, what is read in their place, and the s
         const Step step(small_network(), hashed(precision), options_of(false));
         const Parameters& parameters = step.program().list().parameters;
         std::vector<std::size_t> due{parameters.values.bytes(), sizeof(StepState)};
-        if (precision == Precision::bf16) due.insert(due.begin() + 1, parameters.values.bytes() / 2);
         std::vector<std::size_t> found;
+        if (precision == Precision::bf16) due.insert(due.begin() + 1, parameters.values.bytes() / 2);
         for (const nccl::DeviceBytes& one : step.program().updated()) found.push_back(one.bytes);
         CHECK(found == due);
     }
@@ -345,9 +362,7 @@ TEST_CASE("training on a GPU says what the card, the library or its algorithms l
             if (!axis.optional) point.set(axis.name, axis.defaults.front());
         point.set("precision", "fp32");
         point.set("algorithm", algorithm);
-        Device device;
-        device.name = "gpu:0";
-        device.kind = "gpu";
+        Device device{.name = "gpu:0", .kind = "gpu"};
         device.facts["compute capability"] = capability;
         return bench.unsupported_reason(point, machine, device).value_or("");
     };
