@@ -383,6 +383,12 @@ TEST_CASE("Algorithm winograd selects Winograd's engines where they exist, and c
     const Settings settings{.batch = 8, .precision = Precision::fp32, .algorithm = Algorithm::winograd};
     Planner planner(device("a100"), settings);
     const StepProgram list = write_step(model::build_model("resnet18"), settings, planner.choosers());
+    const ConvolutionPass usual{
+        {.batch = 8, .source = {64, 56, 56}, .result = {64, 56, 56}, .window = {.size = 3, .stride = 1, .padding = 1}},
+        Pass::forward,
+        settings.precision};
+    for (const Engine& engine : allowed_engines(usual, settings, device("a100")))
+        CHECK(engine.notes.algorithm() == "winograd");
     CHECK(list.algorithms.at("winograd") > 10);
     CHECK(list.algorithms.at("gemm") > 10);
 }
