@@ -62,7 +62,6 @@ struct RankMemory {
           receive(vectors * words_of_vector, "a sum of messages")
     {
         enqueue_fill(send.data(), vectors, rank, 0, stream.get());
-        stream.synchronize();
     }
 
     /// Overwrites the last sum, so that only a later one can be right.
