@@ -255,6 +255,12 @@ TEST_CASE("each probe's check runs its kernel, and tells wrong results from righ
     check("cluster_latency", {{"path", "cluster:2"}}, "cluster_chase_kernel");
     check("latency", set("16384") + Values{{"isa", "cg"}}, "chase_kernel");
     check("ert", set("65536") + Values{{"intensity", "1"}, {"precision", "fp32"}}, "intensity_kernel");
+    const Point shared = point_of(set("65536") + Values{{"operation", "load"}, {"isa", "cuda"}, {"path", "readers:2"}});
+    Turns of_readers;
+    const auto readers =
+        bench_of("bandwidth").create({shared, machine, machine.devices.front(), {0}, nullptr, of_readers});
+    CHECK_THAT(readers->variant(), Contains("stretches of 2, "));
+    CHECK_NOTHROW(readers->check());
     for (const char* operation : {"h2d", "d2h", "both"}) {
         const Point point = point_of(set("65536") + Values{{"operation", operation}, {"pages", "pageable"}});
         const CurrentDevice current({0});
@@ -355,6 +361,15 @@ TEST_CASE("an all-reduce of two GPUs counts each sum, in a graph where messages 
     check("nccl:0,1", 4096, 2);
     check("nccl", 4096, 1);
     check("nccl:0,1", (1 << 20) + 16, 2);
+    const Point point = point_of({{"operation", "bus"}, {"path", "nccl:0,1"}, {"size", "4096"}});
+    Turns turns;
+    const auto subject =
+        bench_of("allreduce", libraries).create({point, machine, machine.devices.front(), {0}, nullptr, turns});
+    setenv("ROOF_RANK_TIMEOUT", "0.2", 1);
+    setenv("ROOF_EMULATED_NCCL_ACCIDENT", "hang graph 0", 1);
+    CHECK_THROWS_WITH(subject->check(), Contains("NCCL waited 0 s for "));
+    unsetenv("ROOF_EMULATED_NCCL_ACCIDENT");
+    unsetenv("ROOF_RANK_TIMEOUT");
 }
 
 TEST_CASE("what goes to another GPU is copied, or accessed by a kernel, and arrives", "[.two_gpus]")

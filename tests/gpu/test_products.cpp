@@ -2,8 +2,10 @@
 #include "ert/base/formats.hpp"
 #include "ert/gpu/probes/matrices.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <tuple>
 
 using namespace roof;
 using namespace roof::gpu;
@@ -19,6 +21,22 @@ TEST_CASE("operands of a product are exact in their precision, and none is zero"
             CHECK_NOTHROW(encode(format_of(precision), numbers[i]));
         }
         CHECK(numbers != product_numbers(precision, 2));
+    }
+}
+
+TEST_CASE("random numbers have both signs and all sizes of their range")
+{
+    for (const auto& [format, least, most] :
+         {std::tuple{bf16_format, 0.25, 1.0}, {int8_format, 1.0, 127.0}, {e2m1_format, 1.0, 3.0}}) {
+        std::vector<double> sizes;
+        int negative = 0;
+        for (const double value : random_matrix(64, 64, format, Numbers::random, 7).values) {
+            sizes.push_back(std::abs(value));
+            negative += value < 0 ? 1 : 0;
+        }
+        CHECK(*std::ranges::min_element(sizes) == Approx(least).epsilon(0.01));
+        CHECK(*std::ranges::max_element(sizes) == Approx(most).epsilon(0.02));
+        CHECK(negative / 4096.0 == Approx(0.5).epsilon(0.1));
     }
 }
 

@@ -64,6 +64,9 @@ void exchange_in(parallel::Mode mode, const std::shared_ptr<const Ranks>& ranks)
         const Communication cost = exchange.cost();
         const double sent = (mode == parallel::Mode::broadcast ? 2 : 1) * sizeof(float) * static_cast<double>(count);
         if (cost.bytes.value != sent) throw Error("other bytes than the gradients, or than they and parameters");
+        float first = 0;
+        check(cudaMemcpy(&first, gradients.begin, sizeof(first), cudaMemcpyDeviceToHost));
+        if (!exchange.updates() && first != own.front()) throw Error("a mean that only rank 0 needs");
         exchange.complete_parameters();
         std::vector<float> found(count);
         check(cudaMemcpy(found.data(), gradients.begin, count * sizeof(float), cudaMemcpyDeviceToHost));

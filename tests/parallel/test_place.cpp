@@ -144,6 +144,14 @@ TEST_CASE("a contradictory environment is refused")
             {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}});
         CHECK_THROWS_WITH(place_of_process(), Catch::Contains("4 of 2 ranks"));
     }
+    for (const auto& [name, value] : {std::pair{"OMPI_COMM_WORLD_RANK", "-1"},
+                                      {"OMPI_COMM_WORLD_LOCAL_SIZE", "0"},
+                                      {"OMPI_COMM_WORLD_LOCAL_RANK", "-1"}}) {
+        std::map<std::string, std::string> all{{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}};
+        all[name] = value;
+        const Environment below(all);
+        CHECK_THROWS_WITH(place_of_process(), Catch::StartsWith("the environment says "));
+    }
     const Environment word(std::map<std::string, std::string>{{"OMPI_COMM_WORLD_SIZE", "two"}});
     CHECK_THROWS_AS(place_of_process(), InputError);
 }

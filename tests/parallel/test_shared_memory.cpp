@@ -91,8 +91,10 @@ TEST_CASE("a part of all ranks reduces like them, and other parts are refused")
 {
     std::array<bool, 3> whole{};
     const auto complaints = on_ranks(3, [&](Communicator& communicator) {
+        std::ranges::fill(communicator.block(9), 5.0F);
         const std::unique_ptr<Communicator> all = communicator.part(true);
         const std::span<float> block = all->block(9);
+        if (block.front() != 0) throw Error("not zero at first");
         std::fill(block.begin(), block.end(), static_cast<float>(all->rank));
         all->mean(block, Reach::all);
         if (block.front() != 1 || block.back() != 1) throw Error("a wrong mean");
