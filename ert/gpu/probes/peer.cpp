@@ -51,10 +51,15 @@ DeviceId id_of_peer(const GpuPoint& at)
 bool let_reach(DeviceId from, DeviceId to)
 {
     const CurrentDevice current(from);
-    constexpr unsigned no_flags = 0;
-    const cudaError_t status = cudaDeviceEnablePeerAccess(to.value, no_flags);
-    cudaGetLastError();
-    return status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled;
+    int reaches = 0;
+    check(cudaDeviceCanAccessPeer(&reaches, from.value, to.value));
+    if (reaches == 0) return false;
+    const cudaError_t status = cudaDeviceEnablePeerAccess(to.value, 0);
+    if (status == cudaErrorPeerAccessAlreadyEnabled)
+        cudaGetLastError();
+    else
+        check(status);
+    return true;
 }
 
 struct PeerEnds {
