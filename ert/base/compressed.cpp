@@ -8,12 +8,6 @@
 #include <memory>
 
 namespace roof {
-namespace {
-
-/// A member of the file that needs more is decompressed again, with twice the room.
-constexpr std::size_t first_room = std::size_t{1} << 16;
-
-}  // namespace
 
 bool is_compressed(std::string_view bytes)
 {
@@ -36,6 +30,7 @@ std::string decompressed(std::string_view bytes, const std::string& name, std::s
     const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> reader(
         libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
     if (!reader) throw Error("libdeflate cannot start");
+    constexpr std::size_t first_room = std::size_t{1} << 16;  // a member that needs more is read again, with twice that
     std::string text;
     for (std::size_t room = first_room; !bytes.empty();) {
         const std::size_t before = text.size();

@@ -12,8 +12,7 @@ bool is_compressed(std::string_view bytes);
 /// A gzip file of one member that holds `text`.
 std::string compressed(std::string_view text);
 
-/// The text of a gzip file, of one or several members. Throws InputError, which names `name`, if it is damaged, cut off, or longer than
-/// `largest`.
+/// The text of a gzip file of one or more members. Throws InputError with `name` if it is damaged, cut or too large.
 std::string decompressed(std::string_view bytes, const std::string& name, std::size_t largest);
 
 }  // namespace roof

@@ -17,11 +17,6 @@ std::size_t CsvTable::column(std::string_view name) const
     return static_cast<std::size_t>(found - header.begin());
 }
 
-bool CsvTable::has(std::string_view name) const
-{
-    return std::ranges::find(header, name) != header.end();
-}
-
 void append_csv_cell(std::string& line, std::string_view cell)
 {
     if (cell.find_first_of(",\"\r\n") == std::string_view::npos) {

@@ -2,6 +2,7 @@
 // files of a killed run can be read. csv_lines.hpp reads large files.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -16,7 +17,7 @@ struct CsvTable {
 
     /// Index of the column; throws InputError naming the existing columns.
     std::size_t column(std::string_view name) const;
-    bool has(std::string_view name) const;
+    bool has(std::string_view name) const { return std::ranges::find(header, name) != header.end(); }
 };
 
 /// Quoted where necessary; a line end in a cell becomes a blank.
@@ -24,8 +25,7 @@ void append_csv_cell(std::string& line, std::string_view cell);
 /// One line with its line end.
 std::string csv_line(std::span<const std::string> cells);
 
-/// Throws InputError with file and line for a row whose number of cells differs from the header's, and for lines that do not match
-/// their checksum.
+/// Throws InputError with file and line for a row with another number of cells, and for a checksum that does not match.
 CsvTable parse_csv(const std::string& text, const std::string& name);
 
 /// The number in a cell. Throws InputError, which begins with `where`, for any other text.

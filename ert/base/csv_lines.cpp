@@ -10,7 +10,6 @@
 #include <array>
 #include <memory>
 #include <sstream>
-#include <utility>
 
 namespace roof {
 namespace {
@@ -31,16 +30,6 @@ bool begins_whole(const std::string& text, bool has_blocks)
 }
 
 }  // namespace
-
-CsvLines::CsvLines(std::istream& csv, std::string name, char separator)
-    : csv_(csv), name_(std::move(name)), separator_(separator)
-{
-}
-
-std::string CsvLines::where() const
-{
-    return name_ + ":" + std::to_string(number_);
-}
 
 /// Reads in pieces, so that a file without line ends takes no more memory than the longest line.
 bool CsvLines::read_line()
@@ -126,11 +115,6 @@ void CsvLines::add_to_block()
     block_->add(crc_, name_, number_);
     ended_block_ = !checksum_.empty();
     before_ = crc32_of(checksum_);  // of the next block, if this one has ended
-}
-
-bool CsvLines::ends_block() const
-{
-    return block_ && ended_block_ != has_ended_;
 }
 
 std::string CsvLines::damage() const

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace roof {
@@ -18,13 +19,15 @@ namespace roof {
 class CsvLines {
   public:
     /// `name` is used in messages. `csv` is borrowed.
-    CsvLines(std::istream& csv, std::string name, char separator = ',');
+    CsvLines(std::istream& csv, std::string name, char separator = ',')
+        : csv_(csv), name_(std::move(name)), separator_(separator)
+    {
+    }
     CsvLines(const CsvLines&) = delete;
     CsvLines& operator=(const CsvLines&) = delete;
 
-    /// Reads a line. Returns false at the end of the file; a last line without a line end is left out. Throws
-    /// InputError for a quote that is not closed or stands within a cell, and for a line of more than 16 MiB. After the
-    /// former, the next line can be read.
+    /// Reads a line. False at the end of the file; a last line without a line end is left out. Throws InputError for an
+    /// unclosed quote or one within a cell, after which the next line can be read, and for a line of more than 16 MiB.
     bool next();
     /// The same, but what is wrong with the line, the number of its cells included, goes to `what`; empty if nothing is.
     bool next(std::string& what);
@@ -46,7 +49,7 @@ class CsvLines {
     /// What is wrong with the number of cells of the current line: a sentence that begins with file and line. Empty if nothing is.
     std::string cell_damage() const;
     /// Whether the current line is the last of a block; after the last line, whether a block has no end.
-    bool ends_block() const;
+    bool ends_block() const { return block_ && ended_block_ != has_ended_; }
     /// What is wrong with the block that ends here, in the same way.
     std::string block_damage() const;
     /// One of the two.
@@ -56,7 +59,7 @@ class CsvLines {
     /// Length of the file up to the end of the current line.
     std::size_t bytes() const { return bytes_; }
     /// "name:number", for messages.
-    std::string where() const;
+    std::string where() const { return name_ + ":" + std::to_string(number_); }
     const std::string& name() const { return name_; }
     /// Whether the file ended in the middle of a line. Valid after next() has returned false.
     bool cut_off() const { return cut_off_; }

@@ -1,6 +1,7 @@
 // The project's errors and their effects.
 #pragma once
 
+#include "ert/base/text.hpp"
 #include "ert/base/units.hpp"
 
 #include <stdexcept>
@@ -14,8 +15,7 @@ class Error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The user's input is wrong: nothing is measured, the exit status is 2. The message has the place, the problem and the
-/// legal values.
+/// The user's input is wrong: nothing is measured, the exit status is 2. The message has place, problem, legal values.
 class InputError : public Error {
   public:
     using Error::Error;
@@ -27,8 +27,7 @@ class InUse : public InputError {
     using InputError::InputError;
 };
 
-/// A fault of a device, such as an illegal access: the row becomes `failed`, and every later use of the device by this
-/// process fails, too.
+/// A fault of a device, such as an illegal access: the row becomes `failed`, as does each later use by this process.
 class DeviceFault : public Error {
   public:
     using Error::Error;
@@ -49,7 +48,13 @@ class Diverged : public Error {
 /// A subject needs more memory than available: the row becomes `out_of_memory`, and the run continues.
 class OutOfMemory : public Error {
   public:
-    OutOfMemory(Bytes wanted_bytes, Bytes available_bytes, const std::string& what_for);
+    OutOfMemory(Bytes wanted_bytes, Bytes available_bytes, const std::string& what_for)
+        : Error(what_for + " needs " + format_si(wanted_bytes.value, "B") + ", available are " +
+                format_si(available_bytes.value, "B")),
+          wanted(wanted_bytes),
+          available(available_bytes)
+    {
+    }
 
     Bytes wanted;
     Bytes available;

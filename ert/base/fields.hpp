@@ -53,8 +53,7 @@ void write_cell(std::string& line, const Value& value)
     }
 }
 
-/// Throws Error for a cell of another type. Numbers are finite; bytes and seconds are not negative. An empty cell of an optional value is
-/// an unknown one.
+/// Throws Error for a cell of another type, and for a number below 0 of bytes or seconds. An empty optional is unknown.
 template <class Value>
 void read_cell(Value& value, std::string_view cell)
 {

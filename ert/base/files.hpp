@@ -1,5 +1,4 @@
-// The only functions of this project that open files. Files are written whole or not at all; appended lines are flushed or
-// removed.
+// All functions that open files. Files are written whole or not at all; appended lines are flushed or removed.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +14,14 @@ std::filesystem::path program_path();
 // Where this program's shared objects lie: beside the executable in a build, in ../lib/roof of an installed one. Both
 // are found from the executable, so that an installation can be moved.
 
-/// `name` beside the program in `program_folder`, else in ../lib/roof of that folder. Throws Unsupported that names
-/// both places if it is in neither.
+/// `name` beside the program in `program_folder`, else in ../lib/roof of it. Throws Unsupported that names both places.
 std::filesystem::path part_file(const std::string& name,
                                 const std::filesystem::path& program_folder = program_path().parent_path());
 
 /// The reason why this process may not read the file, or enter the folder; empty if it may, or there is none.
 std::string why_not_read(const std::filesystem::path& place);
 
-/// A stream over a regular file. It is in the state of failure if the file is missing, cannot be opened, or is a folder, a
-/// device, a pipe or a socket.
+/// A stream over a regular file. It is in the state of failure if there is none, or it cannot be opened.
 std::ifstream open_if_there(const std::filesystem::path& file);
 
 /// The same; throws InputError with the reason instead.

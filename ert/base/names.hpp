@@ -45,8 +45,7 @@ const auto& row_in(const Table& table, std::string_view kind, std::string_view n
     return *found;
 }
 
-/// The names of all enumerators, and what the enumeration is called in messages. A function names_of(Enum) beside the enumeration
-/// returns them.
+/// The names of all enumerators, and what the enumeration is called in messages, as names_of(Enum) beside it returns.
 template <class Enum, std::size_t count>
 struct EnumNames {
     std::string_view what;

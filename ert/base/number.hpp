@@ -7,8 +7,7 @@
 
 namespace roof {
 
-/// The number in `text`, in the C locale, without blanks or a leading '+'. Returns none for any other text or a number
-/// out of range.
+/// The number in `text`, in the C locale, without blanks or a leading '+'. None for another text, or out of range.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text)
 {

@@ -8,8 +8,7 @@ namespace roof {
 /// Those of the calling thread, by the kernel's numbers, in order; none where the kernel does not tell.
 std::vector<int> processors_of_thread();
 
-/// Lets the calling thread, and threads that it starts, run on these processors alone. Returns 0, or the kernel's errno
-/// and changes nothing, as for none.
+/// The calling thread, and threads that it starts, run on these alone. 0, or the kernel's errno and nothing is changed.
 int keep_thread_to(const std::vector<int>& processors);
 
 /// Throws Error where OpenMP gave another number of threads than was asked for: part of the work would not be done.

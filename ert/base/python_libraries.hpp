@@ -1,5 +1,4 @@
-// NVIDIA's libraries as Python packages bring them: PyTorch installs cuDNN, cuBLAS and NCCL in folders where no loader
-// looks.
+// NVIDIA's libraries from Python packages: PyTorch installs cuDNN, cuBLAS and NCCL where no loader looks.
 #pragma once
 
 #include <filesystem>

@@ -27,6 +27,52 @@ double rounded_up(double value)
     return std::fabs(value) * (1 + 5e-4);
 }
 
+std::size_t edit_distance(std::string_view a, std::string_view b)
+{
+    std::vector<std::size_t> row(b.size() + 1), above, second_above;
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        second_above = std::exchange(above, row);
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            row[j] = std::min({above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1), above[j] + 1, row[j - 1] + 1});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], second_above[j - 2] + 1);
+        }
+    }
+    return row.back();
+}
+
+/// Marks that change the direction of the text after them, so that it reads as another one.
+bool is_mark_of_direction(unsigned code)
+{
+    return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+/// A character and its bytes: none if it is a control character (C0, DEL, C1) or no valid UTF-8.
+struct Character {
+    std::size_t bytes = 0;
+    unsigned code = 0;
+};
+
+Character first_character(std::string_view text)
+{
+    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+    const unsigned first = byte(0);
+    if (first < 0x80) return first < 0x20 || first == 0x7F ? Character{} : Character{1, first};
+    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    unsigned code = first & (0xFFU >> (length + 1));
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xC0) != 0x80) return {};
+        code = code << 6 | (byte(i) & 0x3F);
+    }
+    constexpr std::array<unsigned, 5> least{0, 0, 0xA0, 0x800, 0x10000};  // C1 ends below 0xA0
+    const bool is_surrogate = code >= 0xD800 && code < 0xE000;
+    const bool is_none = first < 0xC2 || first > 0xF4 || code < least[length] || code > 0x10FFFF || is_surrogate;
+    return is_none ? Character{} : Character{length, code};
+}
+
 }  // namespace
 
 const SiPrefix& si_prefix(double value)
@@ -119,56 +165,6 @@ bool glob_match(std::string_view pattern, std::string_view text)
     for (const char c : pattern) escaped.append(c == '[' || c == '\\' ? "\\" : "") += c;
     return ::fnmatch(escaped.c_str(), std::string(text).c_str(), 0) == 0;
 }
-
-namespace {
-
-std::size_t edit_distance(std::string_view a, std::string_view b)
-{
-    std::vector<std::size_t> row(b.size() + 1), above, second_above;
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        second_above = std::exchange(above, row);
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            row[j] = std::min({above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1), above[j] + 1, row[j - 1] + 1});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = std::min(row[j], second_above[j - 2] + 1);
-        }
-    }
-    return row.back();
-}
-
-/// Marks that change the direction of the text after them, so that it reads as another one.
-bool is_mark_of_direction(unsigned code)
-{
-    return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
-           (code >= 0x2066 && code <= 0x2069);
-}
-
-/// A character and its bytes: none if it is a control character (C0, DEL, C1) or no valid UTF-8.
-struct Character {
-    std::size_t bytes = 0;
-    unsigned code = 0;
-};
-
-Character first_character(std::string_view text)
-{
-    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-    const unsigned first = byte(0);
-    if (first < 0x80) return first < 0x20 || first == 0x7F ? Character{} : Character{1, first};
-    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-    unsigned code = first & (0xFFU >> (length + 1));
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xC0) != 0x80) return {};
-        code = code << 6 | (byte(i) & 0x3F);
-    }
-    constexpr std::array<unsigned, 5> least{0, 0, 0xA0, 0x800, 0x10000};  // C1 ends below 0xA0
-    const bool is_surrogate = code >= 0xD800 && code < 0xE000;
-    const bool is_none = first < 0xC2 || first > 0xF4 || code < least[length] || code > 0x10FFFF || is_surrogate;
-    return is_none ? Character{} : Character{length, code};
-}
-
-}  // namespace
 
 std::string in_lower_case(std::string_view text)
 {

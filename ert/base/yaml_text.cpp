@@ -93,16 +93,6 @@ YAML::Node parse_yaml(const std::string& text, const std::string& name)
     });
 }
 
-std::string YamlReader::where(const YAML::Node& node) const
-{
-    return name_ + ":" + std::to_string(node.Mark().line + 1);
-}
-
-void YamlReader::fail(const YAML::Node& at, const std::string& what) const
-{
-    throw InputError(where(at) + ": " + what);
-}
-
 void YamlReader::check_keys(const YAML::Node& map, const std::vector<std::string>& legal, const std::string& kind) const
 {
     if (!map.IsMap()) fail(map, "a map is expected, with the keys " + join(legal, ", "));

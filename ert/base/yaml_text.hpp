@@ -38,8 +38,11 @@ class YamlReader {
     explicit YamlReader(std::string name) : name_(std::move(name)) {}
 
     /// "plan.yaml:3"
-    std::string where(const YAML::Node& node) const;
-    [[noreturn]] void fail(const YAML::Node& at, const std::string& what) const;
+    std::string where(const YAML::Node& node) const { return name_ + ":" + std::to_string(node.Mark().line + 1); }
+    [[noreturn]] void fail(const YAML::Node& at, const std::string& what) const
+    {
+        throw InputError(where(at) + ": " + what);
+    }
     /// Throws for what is no map, and for a key that is not legal. `kind`: what the keys are, "key of a plan".
     void check_keys(const YAML::Node& map, const std::vector<std::string>& legal, const std::string& kind) const;
 
