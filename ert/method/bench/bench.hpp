@@ -46,10 +46,16 @@ struct Axis {
 };
 
 /// An axis of these words, all of which are measured by default.
-Axis word_axis(std::string name, std::string meaning, std::vector<std::string> words);
+inline Axis word_axis(std::string name, std::string meaning, const std::vector<std::string>& words)
+{
+    return {std::move(name), std::move(meaning), words, words};
+}
 /// An axis of whole numbers from `min` to `max`.
-Axis number_axis(std::string name, std::string meaning, std::vector<std::string> defaults, long long min,
-                 long long max);
+inline Axis number_axis(std::string name, std::string meaning, std::vector<std::string> defaults, long long min,
+                        long long max)
+{
+    return {std::move(name), std::move(meaning), std::move(defaults), {}, true, min, max};
+}
 
 /// What is the same for a bench on every machine.
 struct BenchTraits {

@@ -10,25 +10,9 @@ namespace roof {
 
 void BenchRegistry::add(std::unique_ptr<Bench> bench)
 {
-    if (find_open(bench->name(), bench->device_kind()) != nullptr) {
+    if (find_open(bench->name(), bench->device_kind()) != nullptr)
         throw std::logic_error("two benches are named " + std::string(bench->name()));
-    }
     contents_->benches.push_back(std::move(bench));
-}
-
-void BenchRegistry::add(AbsentPart part)
-{
-    contents_->absent.push_back(std::move(part));
-}
-
-void BenchRegistry::add(Profiler profiler)
-{
-    contents_->profilers.push_back(std::move(profiler));
-}
-
-void BenchRegistry::add(DeferredPart part)
-{
-    contents_->deferred.push_back(std::move(part));
 }
 
 const Bench* BenchRegistry::find(std::string_view name, std::string_view device_kind) const
@@ -40,9 +24,11 @@ const Bench* BenchRegistry::find(std::string_view name, std::string_view device_
 
 const Profiler* BenchRegistry::profiler(std::string_view device_kind) const
 {
-    const Profiler* found = open_profiler(device_kind);
-    while (found == nullptr && open_next(device_kind)) found = open_profiler(device_kind);
-    return found;
+    do {
+        for (const Profiler& profiler : contents_->profilers)
+            if (profiler.device_kind == device_kind) return &profiler;
+    } while (open_next(device_kind));
+    return nullptr;
 }
 
 void BenchRegistry::open_all() const
@@ -76,16 +62,9 @@ std::vector<std::string> BenchRegistry::bench_names() const
 
 const Bench* BenchRegistry::find_open(std::string_view name, std::string_view device_kind) const
 {
-    const auto found = std::ranges::find_if(contents_->benches, [&](const auto& bench) {
-        return bench->name() == name && bench->device_kind() == device_kind;
-    });
-    return found == contents_->benches.end() ? nullptr : found->get();
-}
-
-const Profiler* BenchRegistry::open_profiler(std::string_view device_kind) const
-{
-    const auto found = std::ranges::find(contents_->profilers, device_kind, &Profiler::device_kind);
-    return found == contents_->profilers.end() ? nullptr : &*found;
+    for (const auto& bench : contents_->benches)
+        if (bench->name() == name && bench->device_kind() == device_kind) return bench.get();
+    return nullptr;
 }
 
 bool BenchRegistry::open_next(std::string_view device_kind) const

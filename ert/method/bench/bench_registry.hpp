@@ -43,9 +43,9 @@ class BenchRegistry {
 
     /// Throws std::logic_error if that device kind has a bench of that name already.
     void add(std::unique_ptr<Bench> bench);
-    void add(AbsentPart part);
-    void add(Profiler profiler);
-    void add(DeferredPart part);
+    void add(AbsentPart part) { contents_->absent.push_back(std::move(part)); }
+    void add(Profiler profiler) { contents_->profilers.push_back(std::move(profiler)); }
+    void add(DeferredPart part) { contents_->deferred.push_back(std::move(part)); }
     /// Filled in by the parts, the CPU part first.
     Machine& machine() { return contents_->machine; }
     const Machine& machine() const { return contents_->machine; }
@@ -110,7 +110,6 @@ class BenchRegistry {
 
     explicit BenchRegistry(std::shared_ptr<Contents> contents) : contents_(std::move(contents)) {}
     const Bench* find_open(std::string_view name, std::string_view device_kind) const;
-    const Profiler* open_profiler(std::string_view device_kind) const;
     /// Opens the next part for that kind of device, or of any kind if empty; false if none is left.
     bool open_next(std::string_view device_kind) const;
 

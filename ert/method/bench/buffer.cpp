@@ -43,8 +43,7 @@ void bind(std::byte* begin, std::size_t bytes, int node)
     throw Unsupported("memory cannot be bound to NUMA node " + std::to_string(node) + ": " + std::strerror(errno));
 }
 
-/// Bytes in pages that are free or hold cached files. The kernel kills a process bound to a full node, even if other
-/// nodes have free memory.
+/// Bytes that are free or cache files. The kernel kills a process bound to a full node, even if others have memory.
 std::optional<double> free_on(int node)
 {
     std::ifstream in = open_if_there("/sys/devices/system/node/node" + std::to_string(node) + "/meminfo");
@@ -77,8 +76,7 @@ Buffer::Buffer(std::size_t bytes, const std::string& what_for, const Mapping& ma
     if (skip > 0) munmap(begin, skip);
     if (skip < huge_page) munmap(begin + skip + size, huge_page - skip);
     data_ = std::unique_ptr<std::byte, Unmap>(begin + skip, Unmap{size});
-    // Advice only. Without huge pages rates are lower; the machine document gives the system's mode. A kernel without
-    // huge pages rejects either advice.
+    // Advice, which a kernel without huge pages rejects. Rates are lower without; the machine document has the mode.
     madvise(data_.get(), size, mapping.pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     if (mapping.node) bind(data_.get(), size, *mapping.node);
 }

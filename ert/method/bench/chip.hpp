@@ -1,6 +1,5 @@
-// What public documents say of a chip: a file for each core of a CPU and for each compute capability of GPUs
-// (configs/machines/cores and capabilities), compiled in. Not measured. A ceiling above its document's rate is a
-// measurement error.
+// What public documents say of a chip, not measured: a file for each core of a CPU and compute capability of GPUs
+// (configs/machines), compiled in. A ceiling above its document's rate is a measurement error.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
@@ -62,8 +61,7 @@ const std::vector<GpuChip>& gpu_chips();
 /// What a GPU of this capability can do: its own file; else the newest older file of its generation, which has the same
 /// first number; else the newest older file of all. Null for one older than all.
 const GpuChip* gpu_chip(int capability);
-/// Whether a GPU of this capability has the instruction. What is not of CUDA cores or `mma` exists in one generation
-/// alone.
+/// Whether a GPU of this capability has the instruction. But for CUDA cores and `mma` each is of one generation.
 bool gpu_has(int capability, std::string_view isa, std::string_view operation, std::string_view precision);
 
 /// What the tensor cores of a GPU of this capability multiply: "fp16", "int8".
@@ -72,9 +70,8 @@ std::vector<std::string> tensor_precisions(int capability);
 /// Whether such a GPU multiplies matrices in this precision, by tensor cores or CUDA cores.
 bool multiplies(int capability, std::string_view precision);
 
-/// What a CPU needs for steps in bf16. oneDNN's layers between the convolutions have it with AVX-512. A decoded token
-/// has none of them, and its time is that of reading the weights; a prompt's is that of its products, which widening
-/// makes no faster.
+/// What a CPU needs for steps in bf16: AVX-512 for oneDNN's layers between the convolutions. A decoded token has none
+/// of them, and its time is that of reading the weights; a prompt's is of products, which widening makes no faster.
 constexpr std::string_view isa_for_bf16(bool decodes)
 {
     return decodes ? "avx2" : "avx512";

@@ -1,5 +1,4 @@
-// The column tables of measurements.csv, samples.csv and layers.csv. To add a column, add a line here. Older files read
-// as if the cell were empty.
+// The columns of measurements.csv, samples.csv and layers.csv, a line each. One that a file lacks reads as empty.
 #include "ert/base/fields.hpp"
 #include "ert/method/bench/measurement.hpp"
 

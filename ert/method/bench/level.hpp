@@ -1,5 +1,4 @@
-// The levels that ceilings belong to, in one table: the core, its caches, memory. Code reads a level's traits here and never
-// parses a name.
+// The levels that ceilings belong to, in one table: the core, its caches, memory. No other code parses their names.
 #pragma once
 
 #include <array>

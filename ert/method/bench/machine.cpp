@@ -2,13 +2,13 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/names.hpp"
 #include "ert/base/text.hpp"
 #include "ert/base/yaml_text.hpp"
 #include "ert/method/bench/machine_fields.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <mutex>
 
 #include <yaml-cpp/yaml.h>
@@ -61,16 +61,12 @@ struct Reader {
         (*this)(key, value.value);
     }
     template <class Struct>
-    requires std::is_class_v<Struct>
-    void operator()(const char* key, std::vector<Struct>& list)
+    requires(std::is_class_v<Struct> && !std::is_same_v<Struct, std::string>) void operator()(const char* key,
+                                                                                              std::vector<Struct>& list)
     {
-        if constexpr (std::is_same_v<Struct, std::string>) {
-            if (const YAML::Node found = node[key]) list = found.as<std::vector<std::string>>();
-        } else {
-            for (const YAML::Node& entry : node[key]) {
-                Reader inner{entry};
-                list_fields(inner, list.emplace_back());
-            }
+        for (const YAML::Node& entry : node[key]) {
+            Reader inner{entry};
+            list_fields(inner, list.emplace_back());
         }
     }
 };
@@ -80,9 +76,7 @@ struct Reader {
 const Device& Machine::device(const std::string& wanted) const
 {
     if (const Device* const found = find_device(wanted)) return *found;
-    std::vector<std::string> legal;
-    for (const Device& candidate : devices) legal.push_back(candidate.name);
-    throw InputError(unknown_word("device", wanted, legal));
+    throw InputError(unknown_word("device", wanted, names_in(devices)));
 }
 
 const Device* Machine::find_device(const std::string& wanted) const
@@ -99,11 +93,6 @@ const MemoryLevel* Machine::find_level(const std::string& device, const std::str
     return reported == found->levels.end() ? nullptr : &*reported;
 }
 
-int MemoryLevel::cores_each(int smt) const
-{
-    return std::max(1, shared_by / std::max(1, smt));
-}
-
 int MemoryLevel::instances_reached(int threads, int smt) const
 {
     return std::clamp((threads + cores_each(smt) - 1) / cores_each(smt), 1, std::max(1, instances));
@@ -118,8 +107,7 @@ YAML::Node to_yaml(const Machine& machine)
 
 Machine read_machine(const std::filesystem::path& file)
 {
-    // A command asks for the machine of a folder some twenty times, and parsing takes most of the time of a short
-    // command.
+    // A command asks for the machine of a folder some twenty times, and parsing takes most time of a short one.
     static std::mutex one_at_a_time;
     static std::map<std::string, Machine> by_text;
     const std::scoped_lock lock(one_at_a_time);

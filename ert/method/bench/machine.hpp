@@ -4,6 +4,7 @@
 
 #include "ert/base/units.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -23,7 +24,7 @@ struct MemoryLevel {
     int shared_by = 1;  ///< hardware threads that share one instance
 
     /// Cores that share one instance, with `smt` hardware threads each.
-    int cores_each(int smt) const;
+    int cores_each(int smt) const { return std::max(1, shared_by / std::max(1, smt)); }
     /// Instances that the threads use, one thread per core, if they fill one instance after another.
     int instances_reached(int threads, int smt) const;
 };

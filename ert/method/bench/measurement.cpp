@@ -2,16 +2,6 @@
 
 namespace roof {
 
-std::string Measurement::id() const
-{
-    return bench + " " + device + " " + point.str();
-}
-
-int Measurement::ranks() const
-{
-    return point.has("ranks") ? static_cast<int>(point.integer("ranks")) : 1;
-}
-
 /// Under strong scaling the batch is the total of all ranks.
 double Measurement::images() const
 {
@@ -29,9 +19,8 @@ double Measurement::images_per_second() const
 std::vector<double> Measurement::losses() const
 {
     std::vector<double> values;
-    for (const Sample& sample : samples) {
+    for (const Sample& sample : samples)
         if (sample.loss) values.push_back(*sample.loss);
-    }
     return values;
 }
 

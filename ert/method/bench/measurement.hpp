@@ -6,9 +6,7 @@
 #include "ert/base/estimate.hpp"
 #include "ert/method/bench/bench.hpp"
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace roof {
@@ -75,15 +73,14 @@ struct Measurement {
     std::vector<PartMeasurement> parts;  ///< layers.csv
 
     /// "bench device axis=value …": the row's identity.
-    std::string id() const;
+    std::string id() const { return bench + " " + device + " " + point.str(); }
     /// Number of processes that trained together; 1 if the point has none.
-    int ranks() const;
+    int ranks() const { return point.has("ranks") ? static_cast<int>(point.integer("ranks")) : 1; }
     /// Images of one launch over all ranks; 0 if the point has no batch.
     double images() const;
     /// Of the median step and its median wait for data; 0 if the point has no batch.
     double images_per_second() const;
     std::vector<double> losses() const;
-    FlopRate flop_rate() const { return work.flops / seconds.median; }
 };
 
 /// A column of a CSV file (ert/base/fields.hpp).

@@ -1,24 +1,19 @@
 #include "ert/method/bench/point.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace roof {
 namespace {
 
 template <class Number>
-Number parse_number(std::string_view axis, const std::string& word, const char* what)
+Number number_in(std::string_view axis, const std::string& word, const char* what)
 {
-    Number value{};
-    const char* end = word.data() + word.size();
-    const auto [rest, error] = std::from_chars(word.data(), end, value);
-    if (error != std::errc{} || rest != end) {
-        throw InputError(std::string(axis) + ": '" + printable(word) + "' is not " + what);
-    }
-    return value;
+    if (const auto value = parse_number<Number>(word)) return *value;
+    throw InputError(std::string(axis) + ": '" + printable(word) + "' is not " + what);
 }
 
 }  // namespace
@@ -47,25 +42,19 @@ bool Point::has(std::string_view axis) const
 
 const std::string& Point::text(std::string_view axis) const
 {
-    for (const auto& [name, value] : values_) {
+    for (const auto& [name, value] : values_)
         if (name == axis) return value;
-    }
     throw Error("the point '" + str() + "' has no axis '" + std::string(axis) + "'");
-}
-
-std::string Point::text_or(std::string_view axis, std::string_view otherwise) const
-{
-    return has(axis) ? text(axis) : std::string(otherwise);
 }
 
 long long Point::integer(std::string_view axis) const
 {
-    return parse_number<long long>(axis, text(axis), "a whole number");
+    return number_in<long long>(axis, text(axis), "a whole number");
 }
 
 double Point::number(std::string_view axis) const
 {
-    return parse_number<double>(axis, text(axis), "a number");
+    return number_in<double>(axis, text(axis), "a number");
 }
 
 std::string Point::str() const

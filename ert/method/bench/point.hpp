@@ -21,7 +21,10 @@ class Point {
     bool has(std::string_view axis) const;
     /// Throws Error if the axis is missing.
     const std::string& text(std::string_view axis) const;
-    std::string text_or(std::string_view axis, std::string_view otherwise) const;
+    std::string text_or(std::string_view axis, std::string_view otherwise) const
+    {
+        return has(axis) ? text(axis) : std::string(otherwise);
+    }
     /// Throws InputError if the value is no whole number.
     long long integer(std::string_view axis) const;
     double number(std::string_view axis) const;

@@ -24,10 +24,9 @@ std::optional<double> number_after(const std::filesystem::path& file, const std:
 std::vector<std::filesystem::path> control_groups(const std::string& controller,
                                                   const std::filesystem::path& system = "/");
 
-/// The kernel's MemAvailable, or less if the limit of the address space, of this process's control group or of a parent leaves less;
-/// infinite if nothing limits it. `system`: the folder that has /proc and /sys. `held`: what is known to be held
-/// already; a group leaves no more than its limit beside it, although it counts a page of a file only for the group
-/// that read it first.
+/// The kernel's MemAvailable, or less if the limit of the address space or of this process's control groups leaves
+/// less; infinite if nothing limits it. `system`: the folder of /proc and /sys. `held`: what is known to be held; a
+/// group leaves no more than its limit beside it, although it counts a page of a file for its first reader alone.
 Bytes available_memory(const std::filesystem::path& system = "/", Bytes held = {});
 
 /// What this process holds in memory: VmRSS. 0 where the system does not say.

@@ -151,9 +151,8 @@ std::size_t repetitions_for(Seconds target, const std::function<void(std::size_t
     for (std::size_t count = 1;; count *= 2) {
         Seconds taken = time(work, count, clock);
         // A context switch lengthens any call, so several calls must confirm the time.
-        for (int i = 1; i < tries && taken >= target * fair_share; ++i) {
+        for (int i = 1; i < tries && taken >= target * fair_share; ++i)
             taken = std::min(taken, time(work, count, clock));
-        }
         if (taken < target * fair_share && count < most) continue;
         return static_cast<std::size_t>(std::max(1.0, std::round(static_cast<double>(count) * (target / taken))));
     }

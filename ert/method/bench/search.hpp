@@ -33,8 +33,7 @@ struct Fastest {
 Fastest fastest_of(std::size_t candidates, const SearchBudget& budget,
                    const std::function<double(std::size_t candidate)>& cost, const Clock& clock, Turns earlier = {});
 
-/// The number of repetitions, at least 1, that takes about `target`. `work(n)` does n repetitions; n doubles until a
-/// call takes a quarter of the target.
+/// The repetitions, at least 1, of about `target`. `work(n)` does n; n doubles until it takes a quarter of that.
 std::size_t repetitions_for(Seconds target, const std::function<void(std::size_t)>& work, const Clock& clock);
 
 }  // namespace roof

@@ -44,12 +44,10 @@ class Subject {
     /// Does the work once and waits for its end.
     virtual void launch(Trace& trace) = 0;
 
-    /// Of a training step: does the forward pass, or both passes, but not the update, and waits for the end. False if it cannot. No launch
-    /// may follow.
+    /// Of a training step: does the forward pass, or both passes, and waits. False if it cannot. No launch may follow.
     virtual bool launch_to(Phase /*last*/, Trace& /*trace*/) { return false; }
 
-    /// Throws Error if the launches so far computed wrong results. Called after the warm-up, before timing; of a training
-    /// step also at the end.
+    /// Throws Error for wrong results so far. Called after the warm-up; of a training step also at the end.
     virtual void check() = 0;
 
     /// In the order of their indices in Trace.

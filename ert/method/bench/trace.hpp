@@ -33,9 +33,8 @@ struct Conditions {
     Watts limit{};    ///< of the power
 };
 
-/// Called around each launch of a part's work, on the launching thread, so that a profiler can assign the device's records to parts.
-/// Parts are numbered as in Subject::parts() and do not nest. A CUDA graph is captured in the subject's first launch, with the same
-/// calls.
+/// Called around each launch of a part's work, on its thread, so that a profiler can assign the device's records.
+/// Parts are numbered as in Subject::parts(), do not nest, and are the same while a first launch captures a graph.
 struct PartListener {
     std::function<void(std::size_t part)> enter;
     std::function<void()> leave;

@@ -97,9 +97,8 @@ std::optional<Ceiling> Ceilings::roof(Role kind, const std::string& device, cons
 int Ceilings::most_threads(const std::string& device) const
 {
     int most = 0;
-    for (const Ceiling& ceiling : all) {
+    for (const Ceiling& ceiling : all)
         if (ceiling.device == device) most = std::max(most, ceiling.threads);
-    }
     return most;
 }
 

@@ -161,8 +161,7 @@ std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::strin
         const bool is_memory = is_last && sees_memory;
         const double nearer = i == 0 ? 0 : plateaus[i - 1].edge;
         if (plateau.flat.high <= 0 || (is_last && plateau.flat.high < clear_of_edge * nearer)) continue;
-        // The last cache serves a part of sets that are not much larger than it. So memory begins in the middle (in octaves) of its
-        // plateau.
+        // The last cache serves a part of sets little larger than it: memory begins in the middle (in octaves).
         const double low = is_memory && nearer > 0 ? std::sqrt(plateau.flat.low * plateau.flat.high) : plateau.flat.low;
         const std::size_t end = std::max<std::size_t>(1, index_from(plateau.flat.high + 1));  // past the last flat one
         const double held = is_memory && is_past_caches ? clear_of_edge * reported.last.value : 0;
@@ -203,9 +202,8 @@ std::vector<MeasuredLevel> behind_l1(const std::vector<MeasuredLevel>& through, 
     return past;
 }
 
-/// Where the edges of these levels lie with more threads: a private cache holds up to as many times more as there are
-/// threads, a shared one as much as before; three tenths more to both sides. Threads may share a core, whatever is
-/// reported.
+/// Where the edges of these levels lie with more threads: a private cache holds up to as many times more, a shared one
+/// as much as before; three tenths more to both sides. Threads may share a core, whatever is reported.
 std::vector<WorkingSets> edges_of(const std::vector<MeasuredLevel>& fewest, int threads)
 {
     constexpr double uncertainty = 1.3;

@@ -32,8 +32,7 @@ std::map<SweepKey, Sweep> sweeps_in(const std::vector<PointSummary>& points);
 /// copies, and stores, which its L1s write through.
 bool is_answered_by(const MeasuredLevel& level, const Measurement& row);
 
-/// Loads of a GPU past the L1 of which two multiprocessors each read a line: the L2 gives more of them than of lines
-/// with one reader.
+/// Loads of a GPU past the L1 of which two multiprocessors read each line: the L2 gives more of them.
 bool is_by_two_readers(const Point& point);
 
 /// The operation of the ceiling that a row shows: "load", "load by two readers".

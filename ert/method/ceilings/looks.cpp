@@ -117,8 +117,7 @@ SustainedRate as_bound(SustainedRate rate)
     return rate;
 }
 
-/// The median of rounds that agree on no rate but lie near each other, up to where the fastest samples agree. Empty for
-/// others.
+/// The median of rounds that agree on no rate but lie near each other, up to where the fastest samples agree.
 std::optional<Spread> median_round(const std::vector<Round>& rounds, double centre, double tolerance)
 {
     std::vector<double> rates;
@@ -236,8 +235,7 @@ SeenRate rate_over(std::span<const Look> looks, const Compared& all, double tole
     }
     if (is_per_clock && seen.sustained.steadiness == Steadiness::at_least)
         seen.sustained = as_bound(sustained_rate(kept, tolerance));
-    // Rounds that differ by themselves prove no bound: the truth is the median over fresh processes, and the fastest of
-    // them are lucky.
+    // Rounds that differ by themselves prove no bound: the truth is the median over processes; the fastest are lucky.
     if (seen.sustained.steadiness == Steadiness::at_least && !is_per_clock)
         if (const auto spread = median_round(rounds, whole.centre, tolerance)) {
             seen.sustained.rate = {{spread->median}, {spread->low}, {spread->high}, whole.rate.n, 0};

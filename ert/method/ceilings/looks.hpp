@@ -1,6 +1,5 @@
-// The rate of a ceiling over several looks at it, taken at different times. One look trusts one moment: a neighbour
-// that works all the while slows all of its rounds alike. Needs no file and no clock; ert/method/results/look_file.hpp
-// keeps the looks of a machine.
+// The rate of a ceiling over looks at different times: one look trusts one moment, and a neighbour that works all the
+// while slows all of its rounds alike. Needs no file and no clock; results/look_file.hpp keeps the looks of a machine.
 #pragma once
 
 #include "ert/method/ceilings/ceiling.hpp"

@@ -35,8 +35,7 @@ struct PointSummary {
     double typical = 0;
 
     StateRates rates_of(bool disturbed) const;
-    /// With the tolerance of memory, which is right for any point. Without samples the row's own interval, as one
-    /// round; empty without a round.
+    /// With memory's tolerance, right for any point. Without samples the row's own interval; empty without a round.
     SustainedRate sustained() const;
     /// 1 where the point has no thread count.
     int threads() const { return best.point.has("threads") ? static_cast<int>(best.point.integer("threads")) : 1; }

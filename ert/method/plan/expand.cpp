@@ -75,10 +75,8 @@ std::string where_of(const PlanEntry& entry, const std::string& axis)
 /// The bench's axes. If this build lacks the bench: those that the entry names, with any values.
 std::vector<Axis> axes_of(const PlanEntry& entry, const Bench* bench, const Machine& machine)
 {
-    std::vector<Axis> axes;
-    std::vector<std::string> legal;
-    if (bench != nullptr) axes = bench->axes(machine);
-    for (const Axis& axis : axes) legal.push_back(axis.name);
+    std::vector<Axis> axes = bench == nullptr ? std::vector<Axis>{} : bench->axes(machine);
+    const std::vector<std::string> legal = names_in(axes);
     for (const auto& [name, values] : entry.axes) {
         if (bench != nullptr && !holds(legal, name))
             throw InputError(where_of(entry, name) + ": " + unknown_word("axis of bench " + entry.bench, name, legal));
@@ -200,11 +198,6 @@ bool has_keyword(const Point& point, const std::vector<Axis>& axes)
 }
 
 }  // namespace
-
-std::string Item::id() const
-{
-    return bench_name + " " + device + " " + point.str();
-}
 
 void check_value(const Axis& axis, const std::string& value, const std::string& where)
 {

@@ -33,9 +33,8 @@ class Parser : YamlReader {
         const std::vector<std::string> devices =
             root["device"] ? list_of(root["device"], "device") : std::vector<std::string>{"cpu"};
         const YAML::Node run = root["run"];
-        if (!run || !run.IsSequence() || run.size() == 0) {
+        if (!run || !run.IsSequence() || run.size() == 0)
             fail(run ? run : root, "run: a plan needs a list of at least one entry, each with a bench");
-        }
         const Profiling profile = root["profile"] ? profiling(root["profile"]) : Profiling::off;
         for (const YAML::Node& node : run) add_entries(plan, node, stopping, devices, profile);
         return plan;
@@ -153,22 +152,14 @@ class Parser : YamlReader {
         fail(node, "run: the entry names no bench");
     }
 
-    std::vector<std::string> plan_keys_{"name",
-                                        "description",
-                                        "device",
-                                        "measure",
-                                        "quick",
-                                        "rounds",
-                                        "max_rounds",
-                                        "extra_rounds_until_seconds",
-                                        "end_after_seconds",
-                                        "run",
-                                        "profile"};
+    std::vector<std::string> plan_keys_ = split(
+        "name description device measure quick rounds max_rounds extra_rounds_until_seconds end_after_seconds run "
+        "profile",
+        ' ');
     std::vector<std::string> flags_{"true", "false"};
     std::vector<std::string> profilings_{"true", "false", "steps"};
-    std::vector<std::string> measure_keys_{"warmup",      "min_samples", "max_samples",
-                                           "interval",    "max_noise",   "budget_seconds",
-                                           "min_seconds", "processes",   "sustain_seconds"};
+    std::vector<std::string> measure_keys_ = split(
+        "warmup min_samples max_samples interval max_noise budget_seconds min_seconds processes sustain_seconds", ' ');
 };
 
 }  // namespace

@@ -36,7 +36,7 @@ struct Item {
     Profiling profile = Profiling::off;
     bool is_open = false;  ///< the working set is a keyword (ert/method/plan/scheduler.hpp)
 
-    std::string id() const;
+    std::string id() const { return bench_name + " " + device + " " + point.str(); }
 };
 
 /// One entry of the plan's `run:` list.

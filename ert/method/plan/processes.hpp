@@ -10,9 +10,8 @@ namespace roof {
 StoppingOptions of_one_process(StoppingOptions all);
 bool has_several_processes(const StoppingOptions& options, Seconds step);
 
-/// Whether no further process is needed. Without `max_noise`: after `processes` of them. With it: the interval is
-/// computed after 6, 12 and 24 processes, and these are enough when its half-width over the mean is at most
-/// `max_noise`; 24 always are.
+/// Whether no further process is needed. Without `max_noise`: after `processes`. With it: of 6, 12 and 24 processes the
+/// first whose interval's half-width over the mean is at most `max_noise`; 24 always are.
 bool has_enough_processes(const std::vector<Measurement>& rows, const StoppingOptions& options);
 int most_processes(const StoppingOptions& options);
 

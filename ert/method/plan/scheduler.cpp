@@ -130,8 +130,7 @@ std::optional<double> place_of_needed(const Item& item, const std::vector<Item>&
     return -1;
 }
 
-/// Puts the items of the first round that a roof needs first, and returns their number. `is_spread`: the others of each
-/// round are spread.
+/// Puts the items of the first round that a roof needs first; their number. `is_spread`: spreads the rest of a round.
 std::size_t order(std::vector<Item>& items, const Machine& machine, bool is_spread)
 {
     std::map<std::pair<std::string, std::string>, std::vector<const Item*>> entries;

@@ -31,8 +31,7 @@ class Scheduler {
     /// axes. Throws InputError, as `expand` does.
     Scheduler(Plan plan, const BenchRegistry& registry, const Settings& settings = {}, std::string only = {});
 
-    /// The next items without a row; empty when the plan is complete. A function of the rows alone: a stopped run continues with
-    /// the same items.
+    /// The next items without a row, by the rows alone, so that a stopped run continues; empty at the plan's end.
     std::vector<Item> next(std::span<const Measurement> rows) const;
 
     /// The planned items without a row.
@@ -73,8 +72,7 @@ class Scheduler {
 /// Bytes, ascending, by device, threads and keyword.
 using ResolvedSizes = std::map<std::tuple<std::string, int, std::string>, std::vector<long long>>;
 
-/// From the load and latency sweeps among the rows; a device and thread count without a sweep has no sizes. `takes`:
-/// the rows that count; empty: all.
+/// From sweeps of loads and latencies; a device and thread count without has no sizes. `takes`: rows that count.
 ResolvedSizes resolve_sizes(std::span<const Measurement> rows, const Machine& machine,
                             const std::function<bool(const Measurement&)>& takes = {});
 

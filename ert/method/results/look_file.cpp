@@ -161,8 +161,7 @@ std::vector<Round> rounds_of(const std::string& text, double scale)
     return rounds;
 }
 
-/// Adds the file's looks of the machine of this name to `looks`. A missing file has none. Throws InputError for one
-/// with other columns.
+/// Adds the looks of the machine of this name; none of a missing file. Throws InputError for other columns.
 void read_looks(const fs::path& file, const std::string& machine, LinesOfLooks& looks,
                 std::vector<std::string>& remarks)
 {
@@ -170,8 +169,7 @@ void read_looks(const fs::path& file, const std::string& machine, LinesOfLooks& 
     std::istringstream csv(read_file(file, largest_read));
     CsvLines lines(csv, file.string());
     std::string what;
-    if (!lines.next(what) || !lines.has_blocks() ||
-        join(std::vector<std::string>(lines.cells().begin(), lines.cells().end()), ",") != columns_of_looks())
+    if (!lines.next(what) || !lines.has_blocks() || !std::ranges::equal(lines.cells(), split(columns_of_looks(), ',')))
         throw InputError(file.string() + ":1: its columns are not those of looks");
     Places<Line> places;
     for (std::size_t i = 0; i < fields().size(); ++i) places.emplace_back(&fields()[i], i + 1);

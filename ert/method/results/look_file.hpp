@@ -36,8 +36,7 @@ std::filesystem::path looks_file_of(const std::filesystem::path& home, const Mac
 /// The looks in these files, of which some may be missing.
 Looks looks_in(const std::vector<std::filesystem::path>& files, const Machine& machine);
 
-/// The looks in the folder and in the file beside it. None where the folder has no copy: older versions judged each
-/// calibration alone.
+/// The looks in the folder and beside it. None where it has no copy: older versions judged calibrations alone.
 Looks looks_at(const std::filesystem::path& folder, const Machine& machine);
 
 /// Adds a look at these ceilings to the machine's file in `home`, under the folder's lock, and copies the file into the

@@ -25,8 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array names{measurements_file, "machine.yaml", "plan.yaml", seal_file, "samples.csv", "layers.csv"};
 
-/// Whether the digest is there, or another table of rows with checksums. Digests under other names and looks may lie
-/// anywhere.
+/// Whether it has the digest, or another table of rows with checksums. Other digests and looks may lie anywhere.
 bool has_other_results(const fs::path& place)
 try {
     return is_there(place / digest_file) || std::ranges::any_of(csv_files_in(place), [](const fs::path& file) {

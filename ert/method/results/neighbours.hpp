@@ -1,5 +1,4 @@
-// What is beside a folder, where the user did not choose it: of each folder the head alone is read, and nothing that is found there ends a
-// command.
+// What is beside a folder that the user chose: the head of each alone is read, and nothing there ends a command.
 #pragma once
 
 #include <filesystem>

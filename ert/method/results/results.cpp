@@ -242,11 +242,6 @@ void RunDirectory::close()
     lock_.reset();
 }
 
-void RunDirectory::check_lock() const
-{
-    if (lock_) lock_->check();
-}
-
 void RunDirectory::read_back()
 {
     check_header(folder_ / measurements_file, with_column(header_of(measurement_fields()), row_column));

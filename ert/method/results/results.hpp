@@ -40,8 +40,7 @@ Results read_results(const std::filesystem::path& folder);
 /// checksums.csv. False where rows were lost.
 bool has_no_row(const std::filesystem::path& folder);
 
-/// What is wrong with a folder that has lost measurements.csv: a sentence that begins with a file. Empty if it has that
-/// file, or has no row yet.
+/// What is wrong with a folder without measurements.csv, by file; empty if it has that, or has no row yet.
 std::string lost_rows(const std::filesystem::path& folder);
 
 /// The rows alone: no samples, no layers, and nothing compared between files, so that a changed figure is not noticed.
@@ -73,7 +72,10 @@ class RunDirectory {
     /// Throws InputError (such as a full disk, or a lock that was removed); nothing is half-written.
     void append(const Measurement& row);
     /// Throws InputError if another process may write to the folder.
-    void check_lock() const;
+    void check_lock() const
+    {
+        if (lock_) lock_->check();
+    }
     /// Writes checksums.csv, and gives up the lock. Throws InputError; the rows are complete in any case.
     void close();
 

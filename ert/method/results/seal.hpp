@@ -18,8 +18,7 @@ inline constexpr const char* digest_file = "digest.csv";
 /// Written anew after each run (look_file.hpp), likewise.
 inline constexpr const char* looks_file = "looks.csv";
 
-/// Of plan.yaml, machine.yaml and checksums.csv: a larger one is none that roof wrote, and anybody may have put it
-/// there.
+/// Of plan.yaml, machine.yaml and checksums.csv: roof writes no larger one, and anybody may have put it there.
 inline constexpr std::size_t largest_document = std::size_t{16} << 20;
 
 /// The files whose lines a row's checksum covers beside its own, in order (ert/base/checksum.hpp).
