@@ -41,8 +41,7 @@ struct CounterTable {
     std::vector<CounterMetric> metrics_of(const ChipFamily& family, std::string_view set) const;
 };
 
-/// Throws InputError with `name` and line for a malformed table, an unknown family, set or source, or a metric that a
-/// family has twice.
+/// Throws InputError with `name` and line for a malformed table, an unknown name, or a metric that a family has twice.
 CounterTable read_counter_table(const std::string& text, const std::string& name);
 
 /// configs/counters/nvidia.yaml at build time.

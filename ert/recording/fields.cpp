@@ -10,91 +10,75 @@ namespace {
 constexpr bool required = true;
 
 using Kernel = KernelRecord;
-constexpr std::array kernel_fields{
-    field<Kernel, &Kernel::cause, &Cause::device>("device"),
-    field<Kernel, &Kernel::cause, &Cause::stream>("stream"),
-    field<Kernel, &Kernel::cause, &Cause::correlation>("correlation"),
-    field<Kernel, &Kernel::cause, &Cause::layer>("layer"),
-    field<Kernel, &Kernel::cause, &Cause::phase>("phase"),
-    field<Kernel, &Kernel::name>("name", required),
-    field<Kernel, &Kernel::start>("start_s"),
-    field<Kernel, &Kernel::duration>("duration_s", required),
-    field<Kernel, &Kernel::grid>("grid"),
-    field<Kernel, &Kernel::block>("block"),
-    field<Kernel, &Kernel::registers>("registers"),
-    field<Kernel, &Kernel::shared>("shared_bytes"),
-    field<Kernel, &Kernel::graph_node>("graph_node"),
-};
+constexpr std::array kernel_fields{field<Kernel, &Kernel::cause, &Cause::device>("device"),
+                                   field<Kernel, &Kernel::cause, &Cause::stream>("stream"),
+                                   field<Kernel, &Kernel::cause, &Cause::correlation>("correlation"),
+                                   field<Kernel, &Kernel::cause, &Cause::layer>("layer"),
+                                   field<Kernel, &Kernel::cause, &Cause::phase>("phase"),
+                                   field<Kernel, &Kernel::name>("name", required),
+                                   field<Kernel, &Kernel::start>("start_s"),
+                                   field<Kernel, &Kernel::duration>("duration_s", required),
+                                   field<Kernel, &Kernel::grid>("grid"),
+                                   field<Kernel, &Kernel::block>("block"),
+                                   field<Kernel, &Kernel::registers>("registers"),
+                                   field<Kernel, &Kernel::shared>("shared_bytes"),
+                                   field<Kernel, &Kernel::graph_node>("graph_node")};
 
 using Api = ApiRecord;
-constexpr std::array api_fields{
-    field<Api, &Api::thread>("thread"), field<Api, &Api::correlation>("correlation"),
-    field<Api, &Api::layer>("layer"),   field<Api, &Api::phase>("phase"),
-    field<Api, &Api::domain>("domain"), field<Api, &Api::name>("name", required),
-    field<Api, &Api::start>("start_s"), field<Api, &Api::duration>("duration_s", required),
-};
+constexpr std::array api_fields{field<Api, &Api::thread>("thread"), field<Api, &Api::correlation>("correlation"),
+                                field<Api, &Api::layer>("layer"),   field<Api, &Api::phase>("phase"),
+                                field<Api, &Api::domain>("domain"), field<Api, &Api::name>("name", required),
+                                field<Api, &Api::start>("start_s"), field<Api, &Api::duration>("duration_s", required)};
 
 using Copy = CopyRecord;
-constexpr std::array copy_fields{
-    field<Copy, &Copy::cause, &Cause::device>("device"),
-    field<Copy, &Copy::cause, &Cause::stream>("stream"),
-    field<Copy, &Copy::cause, &Cause::correlation>("correlation"),
-    field<Copy, &Copy::cause, &Cause::layer>("layer"),
-    field<Copy, &Copy::cause, &Cause::phase>("phase"),
-    field<Copy, &Copy::kind>("kind", required),
-    field<Copy, &Copy::source>("source"),
-    field<Copy, &Copy::destination>("destination"),
-    field<Copy, &Copy::bytes>("bytes"),
-    field<Copy, &Copy::start>("start_s"),
-    field<Copy, &Copy::duration>("duration_s", required),
-};
+constexpr std::array copy_fields{field<Copy, &Copy::cause, &Cause::device>("device"),
+                                 field<Copy, &Copy::cause, &Cause::stream>("stream"),
+                                 field<Copy, &Copy::cause, &Cause::correlation>("correlation"),
+                                 field<Copy, &Copy::cause, &Cause::layer>("layer"),
+                                 field<Copy, &Copy::cause, &Cause::phase>("phase"),
+                                 field<Copy, &Copy::kind>("kind", required),
+                                 field<Copy, &Copy::source>("source"),
+                                 field<Copy, &Copy::destination>("destination"),
+                                 field<Copy, &Copy::bytes>("bytes"),
+                                 field<Copy, &Copy::start>("start_s"),
+                                 field<Copy, &Copy::duration>("duration_s", required)};
 
 using Memory = MemoryRecord;
-constexpr std::array memory_fields{
-    field<Memory, &Memory::cause, &Cause::device>("device"),
-    field<Memory, &Memory::cause, &Cause::correlation>("correlation"),
-    field<Memory, &Memory::cause, &Cause::layer>("layer"),
-    field<Memory, &Memory::cause, &Cause::phase>("phase"),
-    field<Memory, &Memory::action>("action", required),
-    field<Memory, &Memory::memory>("memory"),
-    field<Memory, &Memory::address>("address"),
-    field<Memory, &Memory::bytes>("bytes"),
-    field<Memory, &Memory::start>("start_s"),
-};
+constexpr std::array memory_fields{field<Memory, &Memory::cause, &Cause::device>("device"),
+                                   field<Memory, &Memory::cause, &Cause::correlation>("correlation"),
+                                   field<Memory, &Memory::cause, &Cause::layer>("layer"),
+                                   field<Memory, &Memory::cause, &Cause::phase>("phase"),
+                                   field<Memory, &Memory::action>("action", required),
+                                   field<Memory, &Memory::memory>("memory"),
+                                   field<Memory, &Memory::address>("address"),
+                                   field<Memory, &Memory::bytes>("bytes"),
+                                   field<Memory, &Memory::start>("start_s")};
 
 using Wait = SynchronisationRecord;
-constexpr std::array synchronisation_fields{
-    field<Wait, &Wait::cause, &Cause::device>("device"),
-    field<Wait, &Wait::cause, &Cause::stream>("stream"),
-    field<Wait, &Wait::cause, &Cause::correlation>("correlation"),
-    field<Wait, &Wait::cause, &Cause::layer>("layer"),
-    field<Wait, &Wait::cause, &Cause::phase>("phase"),
-    field<Wait, &Wait::kind>("kind"),
-    field<Wait, &Wait::start>("start_s"),
-    field<Wait, &Wait::duration>("duration_s", required),
-};
+constexpr std::array synchronisation_fields{field<Wait, &Wait::cause, &Cause::device>("device"),
+                                            field<Wait, &Wait::cause, &Cause::stream>("stream"),
+                                            field<Wait, &Wait::cause, &Cause::correlation>("correlation"),
+                                            field<Wait, &Wait::cause, &Cause::layer>("layer"),
+                                            field<Wait, &Wait::cause, &Cause::phase>("phase"),
+                                            field<Wait, &Wait::kind>("kind"),
+                                            field<Wait, &Wait::start>("start_s"),
+                                            field<Wait, &Wait::duration>("duration_s", required)};
 
 using Range = RangeRecord;
-constexpr std::array range_fields{
-    field<Range, &Range::thread>("thread"),
-    field<Range, &Range::kind>("kind", required),
-    field<Range, &Range::name>("name"),
-    field<Range, &Range::start>("start_s"),
-    field<Range, &Range::duration>("duration_s", required),
-};
+constexpr std::array range_fields{field<Range, &Range::thread>("thread"), field<Range, &Range::kind>("kind", required),
+                                  field<Range, &Range::name>("name"), field<Range, &Range::start>("start_s"),
+                                  field<Range, &Range::duration>("duration_s", required)};
 
 using Counter = CounterRecord;
-constexpr std::array counter_fields{
-    field<Counter, &Counter::device>("device"),
-    field<Counter, &Counter::scope>("scope", required),
-    field<Counter, &Counter::layer>("layer"),
-    field<Counter, &Counter::phase>("phase"),
-    field<Counter, &Counter::name>("name"),
-    field<Counter, &Counter::launch>("launch"),
-    field<Counter, &Counter::metric>("metric", required),
-    field<Counter, &Counter::value>("value", required),
-    field<Counter, &Counter::unit>("unit", required),
-};
+constexpr std::array counter_fields{field<Counter, &Counter::device>("device"),
+                                    field<Counter, &Counter::scope>("scope", required),
+                                    field<Counter, &Counter::layer>("layer"),
+                                    field<Counter, &Counter::phase>("phase"),
+                                    field<Counter, &Counter::name>("name"),
+                                    field<Counter, &Counter::launch>("launch"),
+                                    field<Counter, &Counter::metric>("metric", required),
+                                    field<Counter, &Counter::value>("value", required),
+                                    field<Counter, &Counter::unit>("unit", required)};
 
 }  // namespace
 

@@ -9,27 +9,13 @@
 namespace roof {
 namespace {
 
-using Words = std::pair<std::string_view, std::string_view>;
-
-constexpr std::array<Words, 19> phase_words{{{"forward", "forward"},
-                                             {"distributeddataparallel", "forward"},
-                                             {"fwd", "forward"},
-                                             {"loss", "forward"},
-                                             {"criterion", "forward"},
-                                             {"backward", "backward"},
-                                             {"bwd", "backward"},
-                                             {"autograd", "backward"},
-                                             {"optimizer", "update"},
-                                             {"optimiser", "update"},
-                                             {"update", "update"},
-                                             {"opt", "update"},
-                                             {"data", "data"},
-                                             {"dataloader", "data"},
-                                             {"load", "data"},
-                                             {"enumerate", "data"},
-                                             {"allreduce", "synchronise"},
-                                             {"nccl", "synchronise"},
-                                             {"synchronise", "synchronise"}}};
+/// Of each phase the words that name it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> phase_words{
+    {{"forward", " forward distributeddataparallel fwd loss criterion "},
+     {"backward", " backward bwd autograd "},
+     {"update", " optimizer optimiser update opt "},
+     {"data", " data dataloader load enumerate "},
+     {"synchronise", " allreduce nccl synchronise "}}};
 constexpr std::array<std::string_view, 6> step_words{"step", "steps", "iteration", "iter", "batch", "profilerstep"};
 
 /// The leading letters in lower case: "Optimizer.step#SGD" -> "optimizer".
@@ -74,8 +60,9 @@ bool has_version(std::string_view name)
 std::string_view phase_in(std::string_view name)
 {
     const std::string word = first_word(name);
-    const auto found = std::find_if(phase_words.begin(), phase_words.end(), [&](Words w) { return w.first == word; });
-    return found == phase_words.end() ? std::string_view{} : found->second;
+    for (const auto& [phase, words] : phase_words)
+        if (words.find(" " + word + " ") != std::string_view::npos) return phase;
+    return {};
 }
 
 RangeKind kind_in(std::string_view name)

@@ -1,7 +1,6 @@
-// The records of a recorder, or of an importer of other tools' files, one struct per kind. All but counters have a
-// duration. `start` is on one clock for all records of a run, with an arbitrary zero; it may be unknown. Unknown values
-// are empty, never 0. Layer and phase (data, forward, backward, update, synchronise) are those in which the call was
-// made.
+// The records of a recorder or an importer, one struct per kind. All but counters have a duration. `start` is on one
+// clock for all records of a run, with an arbitrary zero; it may be unknown. Unknown values are empty, never 0. Layer
+// and phase (data, forward, backward, update, synchronise) are those in which the call was made.
 #pragma once
 
 #include "ert/base/names.hpp"
@@ -158,8 +157,7 @@ struct CounterRecord {
 /// ranges ("Optimizer.step#SGD.step", "autograd::engine::…") and common words.
 std::string_view phase_in(std::string_view name);
 
-/// The kind of a range: a step, whose word has a number or nothing after it ("step 12", "ProfilerStep#3", "iteration"), a phase, or
-/// something else.
+/// The kind of a range: a step ("step 12", "ProfilerStep#3", "iteration", with nothing after), a phase, or other.
 RangeKind kind_in(std::string_view name);
 
 /// The name of a call without the version and the kind of default stream that recorders add: "cudaLaunchKernel_ptsz_v7000" ->
