@@ -11,20 +11,12 @@ const Layout& as(const CUpti_Activity& record)
 
 CopyKind copy_kind(std::uint8_t kind)
 {
-    switch (kind) {
-        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
-        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA:
-            return CopyKind::host_to_device;
-        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
-        case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH:
-            return CopyKind::device_to_host;
-        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOH:
-            return CopyKind::host_to_host;
-        case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
-            return CopyKind::peer;
-        default:
-            return CopyKind::device_to_device;
-    }
+    const auto is_either = [kind](auto one, auto other) { return kind == one || kind == other; };
+    return is_either(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, CUPTI_ACTIVITY_MEMCPY_KIND_HTOA)   ? CopyKind::host_to_device
+           : is_either(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, CUPTI_ACTIVITY_MEMCPY_KIND_ATOH) ? CopyKind::device_to_host
+           : kind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOH                                     ? CopyKind::host_to_host
+           : kind == CUPTI_ACTIVITY_MEMCPY_KIND_PTOP                                     ? CopyKind::peer
+                                                                                         : CopyKind::device_to_device;
 }
 
 /// CUPTI's own work, and not the driver's: what the program compiles and loads is its own time.
@@ -93,7 +85,7 @@ void ActivityLog::add(const CUpti_Activity& record)
                 overhead_ += overhead.end - overhead.start;
             return;
         default:
-            ++unknown_;
+            return;
     }
 }
 
@@ -161,11 +153,6 @@ void ActivityLog::add_external(const CUpti_Activity& record)
         labels_[external.correlationId] = external.externalId;
 }
 
-const std::string* ActivityLog::intern(const char* text)
-{
-    return &*strings_.emplace(text == nullptr ? "" : text).first;
-}
-
 void ActivityLog::clear()
 {
     kernels_.clear();
@@ -176,7 +163,6 @@ void ActivityLog::clear()
     ranges_.clear();
     labels_.clear();
     dropped_ = 0;
-    unknown_ = 0;
     overhead_ = 0;
 }
 

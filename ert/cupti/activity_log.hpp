@@ -101,7 +101,7 @@ class ActivityLog {
     /// Records beyond `most` in all are counted as dropped.
     explicit ActivityLog(std::size_t most = 20'000'000) : most_(most) {}
 
-    /// Copies the record; one of an unknown kind is only counted.
+    /// Copies the record, if it is of a known kind.
     void add(const CUpti_Activity& record);
     void add(const RangeActivity& range, const std::string& name);
     /// Adds to the number of records for which CUPTI had no buffer.
@@ -123,7 +123,6 @@ class ActivityLog {
 
     std::size_t size() const;
     std::size_t dropped() const { return dropped_; }
-    std::size_t unknown() const { return unknown_; }
     /// Time spent in CUPTI itself, on any thread.
     Nanoseconds overhead() const { return overhead_; }
 
@@ -138,11 +137,10 @@ class ActivityLog {
     void add_wait(const CUpti_Activity& record);
     void add_marker(const CUpti_Activity& record);
     void add_external(const CUpti_Activity& record);
-    const std::string* intern(const char* text);
+    const std::string* intern(const char* text) { return &*strings_.emplace(text == nullptr ? "" : text).first; }
 
     std::size_t most_;
     std::size_t dropped_ = 0;
-    std::size_t unknown_ = 0;
     Nanoseconds overhead_ = 0;
     std::unordered_set<std::string> strings_;
     std::deque<KernelActivity> kernels_;

@@ -39,16 +39,6 @@ Chip::~Chip()
     cupti_->function<decltype(cuptiProfilerHostDeinitialize)>("cuptiProfilerHostDeinitialize")(&left);
 }
 
-bool Chip::has(const std::string& metric) const
-{
-    try {
-        dimension(metric);
-        return true;
-    } catch (const Error&) {
-        return false;
-    }
-}
-
 Image Chip::configuration(const std::vector<std::string>& metrics)
 {
     const std::vector<const char*> names = pointers(metrics);
@@ -75,16 +65,6 @@ Image Chip::configuration(const std::vector<std::string>& metrics)
     taken.pConfigImage = image.data();
     cupti_->call<decltype(cuptiProfilerHostGetConfigImage)>("cuptiProfilerHostGetConfigImage", &taken);
     return image;
-}
-
-int Chip::passes(Image& configuration) const
-{
-    auto asked =
-        parameters<CUpti_Profiler_Host_GetNumOfPasses_Params>(CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE);
-    asked.configImageSize = configuration.size();
-    asked.pConfigImage = configuration.data();
-    cupti_->call<decltype(cuptiProfilerHostGetNumOfPasses)>("cuptiProfilerHostGetNumOfPasses", &asked);
-    return static_cast<int>(asked.numOfPasses);
 }
 
 std::vector<double> Chip::values(const Image& counted, std::size_t range, const std::vector<std::string>& metrics) const
@@ -137,13 +117,6 @@ std::string Chip::unit(const std::string& metric) const
     if (said == "instruction") return "inst";
     if (said.ends_with("_sector")) return "sector";
     return said == "math_op" ? "op" : said;
-}
-
-int passes(const std::shared_ptr<const Cupti>& cupti, const std::string& chip, const std::vector<std::string>& metrics)
-{
-    Chip host(cupti, chip);
-    Image configuration = host.configuration(metrics);
-    return host.passes(configuration);
 }
 
 }  // namespace roof::cupti

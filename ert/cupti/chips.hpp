@@ -28,15 +28,8 @@ class Chip {
 
     const std::string& name() const { return name_; }
 
-    /// Whether the chip has the metric, its rollup ("….sum") included.
-    bool has(const std::string& metric) const;
-
-    /// The configuration to count these metrics together. Call it at most once. Throws Error naming the metrics if it
-    /// cannot be made.
+    /// The configuration to count these metrics together, at most once. Throws Error naming them if it cannot be made.
     Image configuration(const std::vector<std::string>& metrics);
-
-    /// How often the same work must be launched for the configuration.
-    int passes(Image& configuration) const;
 
     /// The metrics' values over a range of `counted`, in SI units without prefix.
     std::vector<double> values(const Image& counted, std::size_t range, const std::vector<std::string>& metrics) const;
@@ -44,7 +37,7 @@ class Chip {
     /// The name of a range; the number of the kernel if ranges were made automatically.
     std::string range_name(const Image& counted, std::size_t range) const;
 
-    /// The unit of a metric in values(): "s", "byte", "inst", …
+    /// The unit of a metric in values(): "s", "byte", "inst", … Throws Error for one that the chip has not.
     std::string unit(const std::string& metric) const;
 
   private:
@@ -54,8 +47,5 @@ class Chip {
     std::string name_;
     CUpti_Profiler_Host_Object* host_ = nullptr;
 };
-
-/// Launches that counting these metrics takes on that chip.
-int passes(const std::shared_ptr<const Cupti>& cupti, const std::string& chip, const std::vector<std::string>& metrics);
 
 }  // namespace roof::cupti

@@ -10,12 +10,10 @@ namespace {
 
 using Kind = UpcomingCall::Kind;
 
-/// Switching the counters on costs much more than a launch. The limit is for programs whose kernels alternate with
-/// graphs.
+/// For programs whose kernels alternate with graphs: switching the counters on costs much more than a launch.
 constexpr std::size_t max_switched_on = 64;
 
-/// Makes a context current on this thread during its own life, if there is a driver. A thread of ours that reads the
-/// counters has none.
+/// Makes a context current on this thread during its own life, if there is a driver. A thread of ours has none.
 class Current {
   public:
     explicit Current(CUcontext context) : driver_(open_driver())
@@ -53,11 +51,6 @@ std::string count_of(std::size_t number, const char* what)
 }
 
 }  // namespace
-
-LaunchCounter::LaunchCounter(std::shared_ptr<const Cupti> cupti, CountingOrder order)
-    : cupti_(std::move(cupti)), order_(std::move(order))
-{
-}
 
 void LaunchCounter::before(const UpcomingCall& call) noexcept
 {

@@ -53,7 +53,10 @@ struct CountingOrder {
 
 class LaunchCounter {
   public:
-    LaunchCounter(std::shared_ptr<const Cupti> cupti, CountingOrder order);
+    LaunchCounter(std::shared_ptr<const Cupti> cupti, CountingOrder order)
+        : cupti_(std::move(cupti)), order_(std::move(order))
+    {
+    }
 
     /// Called before each call of the program, on its thread. Any error ends the counting and becomes a note.
     void before(const UpcomingCall& call) noexcept;

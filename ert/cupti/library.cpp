@@ -49,8 +49,7 @@ std::string file_of(const void* address)
     return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
 }
 
-/// CUPTI opens these by their bare names, and does not find them if it lies outside the loader's folders, as in Python
-/// packages.
+/// CUPTI opens these by their bare names, which fails outside the loader's folders, as in Python packages.
 void load_companions(const std::filesystem::path& folder)
 {
     for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"})

@@ -66,8 +66,7 @@ class Cupti {
 
 // Whether this user may read a GPU's hardware counters, as far as it is known before counting.
 
-/// `parameters`: /proc/driver/nvidia/params, empty without a driver. `is_root`: the user has all rights, except those
-/// that a container withholds.
+/// `parameters`: /proc/driver/nvidia/params, empty without a driver. `is_root`: has all but what a container withholds.
 Capability counters_capability(const std::string& parameters, bool is_root);
 
 /// The same for this process.

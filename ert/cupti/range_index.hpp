@@ -1,5 +1,4 @@
-// Finds the named ranges that contain a moment. Ranges of one thread nest, so they are found upwards from the last one
-// that had begun.
+// Finds the named ranges that contain a moment: upwards from the last that had begun, since those of a thread nest.
 #pragma once
 
 #include "ert/cupti/activity_log.hpp"

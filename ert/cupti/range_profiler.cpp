@@ -71,11 +71,6 @@ Counting::Counting(std::shared_ptr<const Cupti> cupti, const std::string& chip, 
     }
 }
 
-Counting::~Counting()
-{
-    disable();
-}
-
 void Counting::start()
 {
     act<CUpti_RangeProfiler_Start_Params, decltype(cuptiRangeProfilerStart)>(

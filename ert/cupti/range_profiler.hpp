@@ -31,11 +31,10 @@ enum class CountingMode {
 /// repeated until all passes are done.
 class Counting {
   public:
-    /// `availability`: what may be counted on the context. Throws Unsupported if the user has no rights, Error if the
-    /// chip cannot count the metrics.
+    /// `availability`: of the context. Throws Unsupported without rights, Error if the chip cannot count the metrics.
     Counting(std::shared_ptr<const Cupti> cupti, const std::string& chip, const Image& availability, CUcontext context,
              std::vector<std::string> metrics, CountingMode mode, std::size_t max_ranges);
-    ~Counting();
+    ~Counting() { disable(); }
     Counting(const Counting&) = delete;
     Counting& operator=(const Counting&) = delete;
 
@@ -69,8 +68,7 @@ CUcontext current_context();
 
 class RangeProfiler {
   public:
-    /// `context` belongs to the CUDA device of that number. Throws Unsupported, with a remedy, where nothing may be
-    /// counted.
+    /// `context`: of the CUDA device of that number. Throws Unsupported, with a remedy, where nothing may be counted.
     RangeProfiler(std::shared_ptr<const Cupti> cupti, std::size_t device, CUcontext context = current_context());
 
     const std::string& chip() const { return chip_; }
@@ -87,9 +85,8 @@ class RangeProfiler {
     CountedRange count_whole(const std::function<void()>& work, const std::string& name,
                              const std::vector<std::string>& metrics) const;
 
-    /// Counts each stretch of `work` between push and pop, up to `max_stretches`. Names must differ, and stretches must
-    /// not nest. The work is repeated as often as needed, and must push and pop the same each time. Empty if it pushed
-    /// none.
+    /// Counts each stretch of `work` between push and pop, up to `max_stretches`, with names that differ and without
+    /// nesting. The work is repeated as often as needed, with the same stretches each time. Empty if it pushed none.
     std::vector<CountedRange> count_stretches(const std::function<void(Counting&)>& work,
                                               const std::vector<std::string>& metrics,
                                               std::size_t max_stretches = 256) const;

@@ -20,8 +20,7 @@
 
 namespace roof::cupti {
 
-// The buffers that CUPTI fills with records. They are reused, because an allocation in the middle of a step would show
-// in its time.
+// The buffers that CUPTI fills with records, reused: an allocation in the middle of a step would show in its time.
 
 /// May be used from several threads.
 class Buffers {
@@ -50,17 +49,11 @@ class Buffers {
     }
 
     std::size_t bytes() const { return bytes_; }
-    /// Buffers made so far, in use or not.
-    std::size_t made() const
-    {
-        const std::lock_guard lock(mutex_);
-        return all_.size();
-    }
 
   private:
     std::size_t bytes_;
     std::size_t max_;
-    mutable std::mutex mutex_;
+    std::mutex mutex_;
     std::vector<std::unique_ptr<std::uint64_t[]>> all_;
     std::vector<std::uint8_t*> free_;
 };
@@ -79,8 +72,7 @@ class Recorder {
     /// Stops, and flushes CUPTI's buffers. Work that is still running on the device may be lost.
     void stop();
     bool is_running() const { return is_running_; }
-    /// Has CUPTI deliver what is complete. By itself it delivers only buffers that are full, each after some 10,000
-    /// launches.
+    /// Has CUPTI deliver what is complete. By itself it delivers full buffers only, each after some 10,000 launches.
     void bring_completed() const noexcept;
 
     /// Until leave(), calls of this thread carry the label. Labels do not nest.

@@ -34,37 +34,24 @@ std::string extent(const std::array<std::int32_t, 3>& sizes)
 
 std::optional<MemoryKind> memory_kind(std::uint8_t kind)
 {
-    switch (kind) {
-        case CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE:
-            return MemoryKind::pageable;
-        case CUPTI_ACTIVITY_MEMORY_KIND_PINNED:
-            return MemoryKind::pinned;
-        case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE:
-        case CUPTI_ACTIVITY_MEMORY_KIND_ARRAY:
-        case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC:
-            return MemoryKind::device;
-        case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED:
-        case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC:
-            return MemoryKind::managed;
-        default:
-            return std::nullopt;
-    }
+    const auto is_one_of = [kind](auto... kinds) { return ((kind == kinds) || ...); };
+    if (kind == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE) return MemoryKind::pageable;
+    if (kind == CUPTI_ACTIVITY_MEMORY_KIND_PINNED) return MemoryKind::pinned;
+    if (is_one_of(CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, CUPTI_ACTIVITY_MEMORY_KIND_ARRAY,
+                  CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC))
+        return MemoryKind::device;
+    if (is_one_of(CUPTI_ACTIVITY_MEMORY_KIND_MANAGED, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC))
+        return MemoryKind::managed;
+    return std::nullopt;
 }
 
 std::string wait_kind(CUpti_ActivitySynchronizationType type)
 {
-    switch (type) {
-        case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE:
-            return "event";
-        case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT:
-            return "stream wait";
-        case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE:
-            return "stream";
-        case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE:
-            return "context";
-        default:
-            return "unknown";
-    }
+    return type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE     ? "event"
+           : type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT   ? "stream wait"
+           : type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE  ? "stream"
+           : type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE ? "context"
+                                                                             : "unknown";
 }
 
 Seconds length(Nanoseconds begin, Nanoseconds end)
@@ -140,11 +127,15 @@ Nanoseconds Records::call_begin_of(std::uint32_t correlation, Nanoseconds otherw
     return call == calls_.end() ? otherwise : call->second->begin;
 }
 
+Cause Records::cause_of(std::string device, Number stream, std::uint32_t correlation, std::uint64_t graph_node) const
+{
+    Label label = label_of(correlation, graph_node);
+    return {std::move(device), stream, correlation, std::move(label.layer), std::move(label.phase)};
+}
+
 Cause Records::cause_of(const DeviceActivity& activity) const
 {
-    Label label = label_of(activity.correlation, activity.graph_node);
-    return {device_name(activity.device), activity.stream, activity.correlation, std::move(label.layer),
-            std::move(label.phase)};
+    return cause_of(device_name(activity.device), activity.stream, activity.correlation, activity.graph_node);
 }
 
 std::optional<Seconds> Records::since_zero(Nanoseconds moment) const
@@ -205,28 +196,22 @@ std::optional<ApiRecord> Records::record(const CallActivity& call) const
 std::optional<MemoryRecord> Records::record(const MemoryActivity& memory) const
 {
     if (!is_kept(memory.time, memory.time)) return std::nullopt;
-    Label label = label_of(memory.correlation, 0);
-    return MemoryRecord{
-        {device_name(memory.device), std::nullopt, memory.correlation, std::move(label.layer), std::move(label.phase)},
-        memory.action,
-        memory.is_pooled ? MemoryKind::pool : memory_kind(memory.memory),
-        memory.address,
-        Bytes{static_cast<double>(memory.bytes)},
-        since_zero(memory.time)};
+    return MemoryRecord{cause_of(device_name(memory.device), std::nullopt, memory.correlation),
+                        memory.action,
+                        memory.is_pooled ? MemoryKind::pool : memory_kind(memory.memory),
+                        memory.address,
+                        Bytes{static_cast<double>(memory.bytes)},
+                        since_zero(memory.time)};
 }
 
 std::optional<SynchronisationRecord> Records::record(const WaitActivity& wait) const
 {
     if (!is_kept(wait.begin, call_begin_of(wait.correlation, wait.begin))) return std::nullopt;
-    Label label = label_of(wait.correlation, 0);
     const std::optional<std::uint32_t> device = log_.device_of(wait.context);
     constexpr std::uint32_t no_stream = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
-    return SynchronisationRecord{
-        {device ? device_name(*device) : "", wait.stream == no_stream ? Number{} : Number{wait.stream},
-         wait.correlation, std::move(label.layer), std::move(label.phase)},
-        wait_kind(wait.type),
-        since_zero(wait.begin),
-        length(wait.begin, wait.end)};
+    return SynchronisationRecord{cause_of(device ? device_name(*device) : "",
+                                          wait.stream == no_stream ? Number{} : Number{wait.stream}, wait.correlation),
+                                 wait_kind(wait.type), since_zero(wait.begin), length(wait.begin, wait.end)};
 }
 
 std::optional<RangeRecord> Records::record(const RangeActivity& range) const

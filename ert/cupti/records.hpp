@@ -19,14 +19,12 @@ using ApiName = std::function<std::string(ApiDomain domain, std::uint32_t functi
 /// Demangles; other names stay as they are.
 std::string plain_kernel_name(const std::string& name);
 
-/// "cudaLaunchKernel", without the version and the kind of default stream that CUPTI adds. "function 1234" for a number
-/// unknown to CUPTI.
+/// "cudaLaunchKernel", as plain_api_name() has it; "function 1234" for a number unknown to CUPTI.
 std::string api_name(const Cupti& cupti, ApiDomain domain, std::uint32_t function);
 
 struct RecordOptions {
     Nanoseconds zero = 0;  ///< start of the recording, on CUPTI's clock; earlier records are left out
-    /// Only records whose call lies within a range of this name are kept. "step*" matches a beginning. Empty: all are
-    /// kept.
+    /// Only records whose call lies within a range of this name ("step*": a beginning) are kept. Empty: all.
     std::string only_within{};
 };
 
@@ -48,6 +46,7 @@ class Records {
     Label label_in_ranges(std::uint32_t thread, Nanoseconds moment) const;
     bool is_kept(Nanoseconds begin, Nanoseconds asked) const;
     Nanoseconds call_begin_of(std::uint32_t correlation, Nanoseconds otherwise) const;
+    Cause cause_of(std::string device, Number stream, std::uint32_t correlation, std::uint64_t graph_node = 0) const;
     Cause cause_of(const DeviceActivity& activity) const;
     std::optional<Seconds> since_zero(Nanoseconds moment) const;
     const std::string& name_of(const CallActivity& call) const;

@@ -7,6 +7,7 @@
 #include "ert/recording/record_files.hpp"
 
 #include <map>
+#include <memory>
 #include <optional>
 
 namespace roof::cupti {
@@ -17,21 +18,7 @@ namespace fs = std::filesystem;
 /// The rare ones too: without them tensor work in fp64, fp8 and int8 would not show, and nothing would say so.
 constexpr std::string_view counted_set = "all";
 
-/// Runs a function at the end of the scope.
-template <class Function>
-class AtEnd {
-  public:
-    explicit AtEnd(Function function) : function_(std::move(function)) {}
-    ~AtEnd() { function_(); }
-    AtEnd(const AtEnd&) = delete;
-    AtEnd& operator=(const AtEnd&) = delete;
-
-  private:
-    Function function_;
-};
-
-/// Counts a step by phases: a new range begins where the phase changes. Ranges are numbered, because their names must
-/// differ.
+/// Counts a step by phases: a new range begins where the phase changes, with a number, because names must differ.
 class PhaseRanges {
   public:
     explicit PhaseRanges(Counting& counting) : counting_(counting) {}
@@ -194,7 +181,7 @@ class StepProfile {
         const auto in_ranges = [&](Counting& counting) {
             PhaseRanges ranges(counting);
             phase_ranges_ = &ranges;
-            const AtEnd reset([this] { phase_ranges_ = nullptr; });
+            const std::shared_ptr<void> at_end(nullptr, [this](void*) { phase_ranges_ = nullptr; });
             launch();
             ranges.leave();
         };
@@ -211,15 +198,14 @@ class StepProfile {
         recorder_.subscriber().set_listener([&](const UpcomingCall& call) {
             if (call.kind == UpcomingCall::Kind::kernel) launched.push_back(call.launch);
         });
-        const AtEnd unsubscribe([this] { recorder_.subscriber().set_listener(nullptr); });
+        const std::shared_ptr<void> at_end(nullptr, [this](void*) { recorder_.subscriber().set_listener(nullptr); });
         const std::vector<CountedRange> kernels = profiler.count_kernels(launch, metrics);
         const std::vector<LaunchSeen> names = names_for(kernels.size(), std::move(launched), remarks);
         for (std::size_t i = 0; i < kernels.size(); ++i)
             keep(chip, CounterScope::kernel, i, names[i], metrics, kernels[i].values);
     }
 
-    /// CUPTI only numbers the kernels it counts. Those of a CUDA graph have no launch of their own, and are named by
-    /// their order in the traced step.
+    /// CUPTI only numbers the kernels it counts. Those of a graph are named by their order in the traced step.
     std::vector<LaunchSeen> names_for(std::size_t kernels, std::vector<LaunchSeen> launched,
                                       std::vector<std::string>& remarks) const
     {

@@ -1,5 +1,4 @@
-// The profiler of our own launches: the kernels of each part with its layer and phase, whole launches as steps, and
-// hardware counters of both.
+// The profiler of our own launches: kernels with their layer and phase, launches as steps, and counters of both.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -29,16 +28,13 @@ struct MemoryUse {
     Seconds per_launch{};  ///< wall time
 };
 
-/// Repeats the launch on the CUDA device of that number for at least half a second. Throws Unsupported where there is
-/// no GPM.
+/// Repeats the launch on that CUDA device for at least half a second. Throws Unsupported where there is no GPM.
 MemoryUse memory_use(std::size_t device, const Launch& launch);
 
-/// Bytes of a launch: the share times what the memory can move at its clock and width, two transfers per clock. 0 if
-/// the device does not report these.
+/// Of a launch: the share times what the memory moves at its clock and width; 0 if the device reports neither.
 Bytes bytes_of(const MemoryUse& use, const Device& device);
 
-/// Throws Unsupported if the launch, of which so many bytes are compulsory, would have moved fewer: GPM misses a part
-/// of short launches.
+/// Throws Unsupported if fewer bytes than the compulsory ones would have moved: GPM misses a part of short launches.
 void require_bytes(const MemoryUse& use, const Device& device, Bytes compulsory);
 
 /// "device memory moved 4.80 GB per launch by NVML's GPM: …".

@@ -1,6 +1,5 @@
-// Subscribes to CUPTI's callbacks, which come on the thread that makes the call: the ranges that the program opens and
-// closes, the nodes of CUDA graphs with the label under which they are made, and, if wanted, every launch before it
-// happens.
+// Subscribes to CUPTI's callbacks, on the thread that makes the call: the ranges that the program opens and closes,
+// the nodes of CUDA graphs with the label under which they are made, and, if wanted, every launch before it happens.
 #pragma once
 
 #include "ert/cupti/labels.hpp"
@@ -20,9 +19,8 @@
 
 namespace roof::cupti {
 
-// The ranges that each thread of the program has open now. They label work that cannot be labelled later: the nodes of
-// CUDA graphs, which run long after the ranges around their capture, and counted kernels, of which nothing else is
-// recorded.
+// The ranges that each thread has open now. They label work that cannot be labelled later: the nodes of CUDA graphs,
+// which run long after the ranges around their capture, and counted kernels, of which nothing else is recorded.
 
 /// May be used from several threads.
 class OpenRanges {
@@ -92,8 +90,7 @@ class Subscriber {
     void follow_ranges();
     const OpenRanges& ranges() const { return ranges_; }
 
-    /// From now on `on_call` is called for each call of the program, one at a time for all threads; null: no longer.
-    /// Its own calls of CUDA are left out.
+    /// Calls `on_call` for each call of the program but its own, one at a time for all threads; null: no longer.
     void set_listener(OnCall on_call);
 
     /// Only for CUPTI's callbacks.

@@ -1,5 +1,4 @@
-// The formatting library's own code, compiled in: its shared object would bring a C++ library of its own into programs
-// that are none of ours.
+// The formatting library, compiled in: its shared object would bring a C++ library of its own into others' programs.
 #include <fmt/format-inl.h>
 
 // Functions that the library declares without their code.

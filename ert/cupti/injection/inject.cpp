@@ -67,8 +67,7 @@ extern "C" int InitializeInjection()
     return has_begun ? 1 : 0;
 }
 
-/// Called by NVTX with the function that returns its tables. The CUPTI that records fills them. 0: the program runs
-/// without NVTX.
+/// Called by NVTX with the function that returns its tables, which CUPTI fills. 0: the program runs without NVTX.
 extern "C" int InitializeInjectionNvtx2(void* get_export_table)
 {
     try {

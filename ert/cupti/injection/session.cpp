@@ -112,8 +112,7 @@ void Session::begin_counting()
     });
 }
 
-/// Traces from the first launch that could not be counted. Does not wait for the lock: finish() may hold it and wait
-/// for this call.
+/// Traces from the first launch that could not be counted. Does not wait for finish(), which may wait for this call.
 void Session::trace_instead() noexcept
 {
     const std::unique_lock lock(finishing_, std::try_to_lock);

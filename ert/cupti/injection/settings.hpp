@@ -25,8 +25,7 @@ class Window {
 
     explicit Window(const WindowOptions& options) : options_(options) {}
 
-    /// What to do now: nothing, restart the recording from here, or finish it. `is_busy`: the GPU has had work. Called
-    /// again and again.
+    /// What to do now: nothing, restart the recording from here, or finish it. `is_busy`: the GPU has had work.
     Action next(Seconds now, bool is_busy);
 
     /// Whether the recording contains the program's start. True also if the program ended before the window began.
