@@ -1,8 +1,6 @@
 // Each append computes the shape of its output, so that a model's file contains only what its paper gives.
 #include "workloads/model/graph.hpp"
 
-#include <algorithm>
-#include <array>
 #include <functional>
 #include <numeric>
 #include <stdexcept>
@@ -36,20 +34,13 @@ Shape slid_over(const Shape& input, int channels, const Window& window)
 std::vector<long long> shape_of_weights(const Layer& of, const Shape& input)
 {
     const long long channels = of.output.channels;
-    switch (of.kind) {
-        case LayerKind::convolution:
-            return {channels, input.channels / of.groups, of.window.size, of.window.across().size};
-        case LayerKind::linear:
-            return {channels, input.elements() / (1LL * of.output.height * of.output.width)};
-        case LayerKind::embedding:
-            return {of.vocabulary, channels};
-        case LayerKind::positions:
-            return {of.count, channels};
-        case LayerKind::attention:
-            return of.count > 0 ? std::vector<long long>{of.count, of.heads} : std::vector<long long>{};
-        default:
-            return is_norm(of.kind) ? std::vector{channels} : std::vector<long long>{};
-    }
+    if (of.kind == LayerKind::convolution)
+        return {channels, input.channels / of.groups, of.window.size, of.window.across().size};
+    if (of.kind == LayerKind::linear) return {channels, input.elements() / (1LL * of.output.height * of.output.width)};
+    if (of.kind == LayerKind::embedding) return {of.vocabulary, channels};
+    if (of.kind == LayerKind::positions) return {of.count, channels};
+    if (of.kind == LayerKind::attention && of.count > 0) return {of.count, of.heads};
+    return is_norm(of.kind) ? std::vector{channels} : std::vector<long long>{};
 }
 
 }  // namespace
@@ -58,11 +49,6 @@ long long Layer::weights(const Shape& input) const
 {
     const std::vector<long long> extents = shape_of_weights(*this, input);
     return extents.empty() ? 0 : std::accumulate(extents.begin(), extents.end(), 1LL, std::multiplies{});
-}
-
-long long Layer::parameters(const Shape& input) const
-{
-    return (weights_of < 0 ? weights(input) : 0) + (bias || is_shifted(kind) ? output.channels : 0);
 }
 
 long long Parameter::elements() const
@@ -109,11 +95,6 @@ int Graph::norm(LayerKind kind, std::string name, int input, float epsilon)
     return append({std::move(name), kind, {input}, map, {}, false, 0, 1, epsilon});
 }
 
-int Graph::activation(LayerKind kind, std::string name, int input)
-{
-    return append({std::move(name), kind, {input}, layer(input).output, {}});
-}
-
 int Graph::max_pool(std::string name, int input, Window window, bool ceil)
 {
     const Shape& from = layer(input).output;
@@ -143,11 +124,6 @@ int Graph::average_pool(std::string name, int input, int size)
     const int extent = identity ? 1 : from.height;
     const Window window{.size = extent, .stride = extent, .padding = 0};
     return append({std::move(name), LayerKind::average_pool, {input}, {from.channels, size, size}, window});
-}
-
-int Graph::resize(std::string name, int input, int height, int width)
-{
-    return append({std::move(name), LayerKind::resize, {input}, {layer(input).output.channels, height, width}, {}});
 }
 
 int Graph::add(std::string name, int left, int right)
@@ -276,16 +252,6 @@ int Graph::flatten(std::string name, int input)
     return append({std::move(name), LayerKind::flatten, {input}, {features, 1, 1}, {}});
 }
 
-int Graph::dropout(std::string name, int input, float probability)
-{
-    return append({std::move(name), LayerKind::dropout, {input}, layer(input).output, {}, false, probability});
-}
-
-int Graph::linear(std::string name, int input, int features, bool bias)
-{
-    return append({std::move(name), LayerKind::linear, {input}, {features, 1, 1}, {}, bias});
-}
-
 int Graph::linear_of_positions(std::string name, int input, int features, bool bias, int weights_of)
 {
     Shape output = layer(input).output;
@@ -346,11 +312,6 @@ int Graph::rearrange(std::string name, int input, Shape output, std::vector<int>
     const int index = append({std::move(name), LayerKind::take_positions, {input}, output, {}});
     layers_.back().order = std::move(order);
     return index;
-}
-
-int Graph::vocabulary() const
-{
-    return layers_.size() > 1 ? layers_[1].vocabulary : 0;
 }
 
 bool Graph::is_of_positions(int index) const

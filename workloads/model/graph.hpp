@@ -139,7 +139,10 @@ struct Layer {
     /// Returns the number of values of its weight, which may be another layer's.
     long long weights(const Shape& input) const;
     /// Returns the number of trained values: weight, unless it is another layer's, and bias.
-    long long parameters(const Shape& input) const;
+    long long parameters(const Shape& input) const
+    {
+        return (weights_of < 0 ? weights(input) : 0) + (bias || is_shifted(kind) ? output.channels : 0);
+    }
 };
 
 /// One trained tensor. Order: PyTorch's named_parameters().
@@ -155,8 +158,7 @@ class Graph {
   public:
     Graph(std::string name, Shape input);
 
-    /// These functions append a layer and return its index. Layer 0 is the input. Throw std::logic_error if shapes do
-    /// not match.
+    /// These append a layer and return its index; layer 0 is the input. Throw std::logic_error for shapes that differ.
     int convolution(std::string name, int input, int channels, Window window, bool bias, int groups = 1);
     int batch_norm(std::string name, int input, float epsilon = 1e-5F)
     {
@@ -173,7 +175,10 @@ class Graph {
     /// relu; relu6: min(max(x, 0), 6); sigmoid: 1 / (1 + e^-x); silu: x sigmoid(x); hard_sigmoid: relu6(x + 3) / 6;
     /// hard_swish: x hard_sigmoid(x); gelu: x (1 + erf(x / √2)) / 2; gelu_tanh: its approximation
     /// x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
-    int activation(LayerKind kind, std::string name, int input);
+    int activation(LayerKind kind, std::string name, int input)
+    {
+        return append({std::move(name), kind, {input}, layer(input).output, {}});
+    }
     /// `ceil`: the last window may begin inside the map and end outside, as PyTorch's ceil_mode.
     int max_pool(std::string name, int input, Window window, bool ceil = false);
     /// Padding counts as zeros.
@@ -182,7 +187,10 @@ class Graph {
     int average_pool(std::string name, int input, int size);
     /// The map in another size: at each place the mean of the four neighbours in the input, weighted by their distance,
     /// as PyTorch's bilinear interpolation without aligned corners.
-    int resize(std::string name, int input, int height, int width);
+    int resize(std::string name, int input, int height, int width)
+    {
+        return append({std::move(name), LayerKind::resize, {input}, {layer(input).output.channels, height, width}, {}});
+    }
     int add(std::string name, int left, int right);
     /// The product of two maps, or of a map and one factor for each of its channels.
     int multiply(std::string name, int map, int factor);
@@ -207,8 +215,14 @@ class Graph {
     /// The channels of all inputs, one after the other.
     int concat(std::string name, std::vector<int> inputs);
     int flatten(std::string name, int input);
-    int dropout(std::string name, int input, float probability);
-    int linear(std::string name, int input, int features, bool bias = true);
+    int dropout(std::string name, int input, float probability)
+    {
+        return append({std::move(name), LayerKind::dropout, {input}, layer(input).output, {}, false, probability});
+    }
+    int linear(std::string name, int input, int features, bool bias = true)
+    {
+        return append({std::move(name), LayerKind::linear, {input}, {features, 1, 1}, {}, bias});
+    }
     /// The same linear layer for each position. `weights_of`: an embedding with as many tokens as features.
     int linear_of_positions(std::string name, int input, int features, bool bias = true, int weights_of = -1);
     /// The trained vector of each token. Its input is the input of the network: one channel, the numbers of the tokens.
@@ -234,7 +248,7 @@ class Graph {
     long long parameter_count() const;
     int classes() const { return layers_.back().output.channels; }
     /// Number of tokens, if the network reads tokens; 0 for one that reads images.
-    int vocabulary() const;
+    int vocabulary() const { return layers_.size() > 1 ? layers_[1].vocabulary : 0; }
     /// Positions of an image, or tokens of a sequence, each of which has a label: one, unless the last layer keeps them.
     int labels_each() const { return layers_.back().output.height * layers_.back().output.width; }
     /// Whether a linear layer treats each position by itself.

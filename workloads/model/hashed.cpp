@@ -45,9 +45,8 @@ double hashed_unit(std::uint32_t seed, std::uint32_t index)
 void HashedFill::fill(std::span<float> values, std::size_t first) const
 {
 #pragma omp parallel for
-    for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<float>(hashed_unit(seed, static_cast<std::uint32_t>(first + i)) * scale + offset);
-    }
 }
 
 HashedFill hashed_parameter(const Graph& graph, int k)

@@ -288,9 +288,8 @@ Graph read_layers(std::string_view text)
             if (std::ranges::find(keys, key) == keys.end())
                 throw InputError("model: " + unknown_word("key of a network", key, keys));
         }
-        for (const std::string& key : keys) {
+        for (const std::string& key : keys)
             if (!root[key]) throw InputError("model: " + key + " is missing");
-        }
         if (root.begin()->first.as<std::string>() != "name") throw InputError("model: its first key is name");
         const auto title = root["name"].as<std::string>();
         if (title.empty() || !std::ranges::all_of(title, is_of_word))

@@ -14,14 +14,8 @@ namespace {
 std::vector<Recipe> all_recipes()
 {
     std::vector<Recipe> recipes;
-    for (const auto& family : {
-             alexnet_family,
-             vgg_family,
-             resnet_family,
-             vit_family,
-         }) {
+    for (const auto& family : {alexnet_family, vgg_family, resnet_family, vit_family})
         for (Recipe& recipe : family()) recipes.push_back(std::move(recipe));
-    }
     return recipes;
 }
 
@@ -36,16 +30,12 @@ Decoder decoder_of(std::string_view name)
 
 std::vector<std::string> model_names()
 {
-    std::vector<std::string> names;
-    for (const Recipe& recipe : all_recipes()) names.push_back(recipe.name);
-    return names;
+    return names_in(all_recipes());
 }
 
 std::vector<std::string> token_model_names()
 {
-    std::vector<std::string> names;
-    for (const Decoder& decoder : known_decoders()) names.push_back(decoder.name);
-    return names;
+    return names_in(known_decoders());
 }
 
 int usual_tokens(std::string_view name)
@@ -71,9 +61,8 @@ Graph build_model(std::string_view name, int classes, int tokens, Use use)
     if (is_layers_text(name)) return read_layers(name);
     if (is_own_network(name)) return read_onnx(name);
     if (classes < 1) throw InputError("a model needs at least 1 class, not " + std::to_string(classes));
-    for (const Recipe& recipe : all_recipes()) {
+    for (const Recipe& recipe : all_recipes())
         if (recipe.name == name) return recipe.build(classes);
-    }
     std::vector<std::string> known = model_names();
     std::ranges::move(token_model_names(), std::back_inserter(known));
     throw InputError(unknown_word("model", name, known));

@@ -1,5 +1,4 @@
-// The families of networks, and the readers of others. To add a family: a file with its function, a declaration here, and a
-// line in models.cpp.
+// The families of networks, and readers of others. A family: a file, a declaration here, and a line in models.cpp.
 #pragma once
 
 #include "workloads/model/graph.hpp"

@@ -35,33 +35,31 @@ class NetworkReader : public LayerReader {
 
     void add(const Node& node)
     {
-        static const std::map<std::string, Function> functions{
-            {"Add", &NetworkReader::add_maps},
-            {"AveragePool", &NetworkReader::average_pool},
-            {"BatchNormalization", &NetworkReader::batch_norm},
-            {"Clip", &NetworkReader::clip},
-            {"Concat", &NetworkReader::concat},
-            {"Conv", &NetworkReader::convolution},
-            {"Div", &NetworkReader::multiply},
-            {"Dropout", &NetworkReader::dropout},
-            {"Gather", &NetworkReader::embedding},
-            {"Gelu", &NetworkReader::gelu},
-            {"Gemm", &NetworkReader::linear},
-            {"GlobalAveragePool", &NetworkReader::global_pool},
-            {"HardSigmoid", &NetworkReader::hard_sigmoid},
-            {"HardSwish", &NetworkReader::hard_swish},
-            {"LayerNormalization", &NetworkReader::layer_norm},
-            {"LogSoftmax", &NetworkReader::softmax},
-            {"MatMul", &NetworkReader::product},
-            {"MaxPool", &NetworkReader::max_pool},
-            {"Mul", &NetworkReader::multiply},
-            {"ReduceMean", &NetworkReader::reduce_mean},
-            {"Relu", &NetworkReader::relu},
-            {"Resize", &NetworkReader::resize},
-            {"Sigmoid", &NetworkReader::sigmoid},
-            {"Softmax", &NetworkReader::softmax},
-            {"Tanh", &NetworkReader::tanh},
-        };
+        static const std::map<std::string, Function> functions{{"Add", &NetworkReader::add_maps},
+                                                               {"AveragePool", &NetworkReader::average_pool},
+                                                               {"BatchNormalization", &NetworkReader::batch_norm},
+                                                               {"Clip", &NetworkReader::clip},
+                                                               {"Concat", &NetworkReader::concat},
+                                                               {"Conv", &NetworkReader::convolution},
+                                                               {"Div", &NetworkReader::multiply},
+                                                               {"Dropout", &NetworkReader::dropout},
+                                                               {"Gather", &NetworkReader::embedding},
+                                                               {"Gelu", &NetworkReader::gelu},
+                                                               {"Gemm", &NetworkReader::linear},
+                                                               {"GlobalAveragePool", &NetworkReader::global_pool},
+                                                               {"HardSigmoid", &NetworkReader::hard_sigmoid},
+                                                               {"HardSwish", &NetworkReader::hard_swish},
+                                                               {"LayerNormalization", &NetworkReader::layer_norm},
+                                                               {"LogSoftmax", &NetworkReader::softmax},
+                                                               {"MatMul", &NetworkReader::product},
+                                                               {"MaxPool", &NetworkReader::max_pool},
+                                                               {"Mul", &NetworkReader::multiply},
+                                                               {"ReduceMean", &NetworkReader::reduce_mean},
+                                                               {"Relu", &NetworkReader::relu},
+                                                               {"Resize", &NetworkReader::resize},
+                                                               {"Sigmoid", &NetworkReader::sigmoid},
+                                                               {"Softmax", &NetworkReader::softmax},
+                                                               {"Tanh", &NetworkReader::tanh}};
         try {
             const auto function = functions.find(node.operation());
             const bool is_known = function != functions.end() || Values::takes(node.operation());
@@ -91,9 +89,8 @@ class NetworkReader : public LayerReader {
 
     bool reads_unknown(const Node& node) const
     {
-        for (int index = 0; index < node.inputs(); ++index) {
+        for (int index = 0; index < node.inputs(); ++index)
             if (node.has(index) && unknown_.contains(node.input(index))) return true;
-        }
         return false;
     }
     void add_unknown(const Node& node)
@@ -148,12 +145,10 @@ class NetworkReader : public LayerReader {
 
     int add_maps(const Node& node)
     {
-        for (int index = 0; index < 2; ++index) {
+        for (int index = 0; index < 2; ++index)
             if (with_bias_.contains(node.input(index))) return put(node, values_.view(node, index));
-        }
-        for (int index = 0; index < 2; ++index) {
+        for (int index = 0; index < 2; ++index)
             if (constant(node, index) != nullptr) return positions(node, 1 - index);
-        }
         View &left = values_.view(node, 0), &right = values_.view(node, 1);
         const int one = values_.whole(left), other = values_.whole(right);
         if (left.axes == right.axes)
@@ -311,9 +306,8 @@ class NetworkReader : public LayerReader {
         if (output != last) throw InputError("the network does not end in one value per class");
         std::set<int> read{last};
         for (const Layer& layer : graph_.layers()) read.insert(layer.inputs.begin(), layer.inputs.end());
-        for (int index = 0; index < last; ++index) {
+        for (int index = 0; index < last; ++index)
             if (!read.contains(index)) throw InputError("nothing reads the layer '" + graph_.layer(index).name + "'");
-        }
     }
 
     static constexpr std::size_t map_axes = 4;

@@ -140,9 +140,8 @@ void Attentions::put(const Node& node, const Scores& scores)
         are_one = are_one && read[k].layer == values.layer && read[k].channel == static_cast<long long>(k) * all;
     }
     std::vector<int> layers;
-    for (View& view : read) {
+    for (View& view : read)
         if (!are_one) layers.push_back(values_.whole(view));
-    }
     const int source = are_one ? values.layer : graph_.concat(node.name() + ".in", layers);
     const int heads = extent_of(all / of_head);
     if (scores.rows > 0) {

@@ -1,4 +1,5 @@
 // What exporters compute from shapes, on short lists, and masks of attention.
+#include "ert/base/text.hpp"
 #include "workloads/model/onnx_tensors.hpp"
 #include "workloads/model/onnx_view.hpp"
 
@@ -290,31 +291,11 @@ Numbers shape_after(const Node& node, const Tensors& constants, const Numbers& d
 
 bool is_folded(const std::string& operation)
 {
-    static const std::set<std::string> all{"Add",
-                                           "Cast",
-                                           "Concat",
-                                           "ConstantOfShape",
-                                           "Div",
-                                           "Equal",
-                                           "Expand",
-                                           "Gather",
-                                           "GatherElements",
-                                           "Identity",
-                                           "Mod",
-                                           "Mul",
-                                           "Not",
-                                           "Pow",
-                                           "Range",
-                                           "Reshape",
-                                           "ScatterND",
-                                           "Slice",
-                                           "Sqrt",
-                                           "Squeeze",
-                                           "Sub",
-                                           "Transpose",
-                                           "Unsqueeze",
-                                           "Where"};
-    return all.contains(operation);
+    static const std::vector<std::string> all = split(
+        "Add Cast Concat ConstantOfShape Div Equal Expand Gather GatherElements Identity Mod Mul Not Pow Range Reshape "
+        "ScatterND Slice Sqrt Squeeze Sub Transpose Unsqueeze Where",
+        ' ');
+    return std::ranges::find(all, operation) != all.end();
 }
 
 Tensor folded(const Node& node, const Tensors& constants, bool are_scales)

@@ -11,8 +11,7 @@ namespace roof::model::onnx_file {
 
 class Gelus {
   public:
-    /// Takes the node if it is the next of the five operators. Returns x for the last, nothing inside for the others.
-    /// Throws Refused.
+    /// Takes the next of the five operators. Returns x for the last, nothing inside for the others. Throws Refused.
     std::optional<std::optional<View>> take(const Node& node, Values& values);
 
   private:

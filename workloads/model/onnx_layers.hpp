@@ -43,8 +43,7 @@ class LayerReader {
     }
     /// The embedding that these are the weights of; -1: none.
     int embedding_of(const Tensor& weights) const { return weights.origin == vectors_ ? embedding_ : -1; }
-    /// "layer1.0.conv1" of weights "layer1.0.conv1.weight", else the node's name; so where exporters have merged equal
-    /// constants.
+    /// "layer1.0.conv1" of weights "layer1.0.conv1.weight", else (also of constants that were merged) the node's name.
     std::string module_of(const Node& node, int index = 1)
     {
         const std::string ending = ".weight";
@@ -54,8 +53,7 @@ class LayerReader {
         const bool is_new = !weights.empty() && weights != given->origin && modules_.insert(weights).second;
         return is_new ? weights : node.name();
     }
-    /// The layer that `make` adds of the whole input, which has the input's axes; a map in one axis is flattened first.
-    /// Returns -1.
+    /// The layer that `make` adds of the whole input, with its axes; a map in one axis is flattened first. Returns -1.
     template <class Make>
     int of_each(const Node& node, const Make& make, int index = 0)
     {

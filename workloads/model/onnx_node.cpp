@@ -4,9 +4,7 @@
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 
-#include <algorithm>
 #include <limits>
-#include <map>
 #include <set>
 
 namespace roof::model::onnx_file {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -112,8 +111,7 @@ inline long long bound_of(long long given, long long size, bool is_backwards = f
     const long long found = given < 0 ? given + size : given;
     return is_backwards ? std::clamp(found, -1LL, size - 1) : std::clamp(found, 0LL, size);
 }
-/// The window of a convolution or a pool, a pool's square with the same stride and padding on both axes; each number at
-/// most 65,536. Throws Refused.
+/// The window of a convolution, or of a pool, square and the same on both axes; numbers up to 65,536. Throws Refused.
 Window window_of(const Node& node, const Numbers& kernel);
 
 /// Stands for the number of images where the file leaves it open: a prime number that no other extent has.

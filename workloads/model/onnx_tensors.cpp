@@ -2,7 +2,6 @@
 
 #include "ert/base/error.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -35,6 +34,26 @@ std::optional<Reals> listed(const Listed& list, const std::string& raw, long lon
     return Reals(values.begin(), values.end());
 }
 
+/// So many integers, or at most 64 floats. Nothing for other types and numbers, and for values elsewhere.
+std::optional<Reals> numbers_in(const onnx::TensorProto& tensor, long long count)
+{
+    const std::string& raw = tensor.raw_data();
+    const int type = tensor.data_type();
+    if (type == onnx::TensorProto::INT64) return listed<std::int64_t>(tensor.int64_data(), raw, count);
+    if (type == onnx::TensorProto::INT32) return listed<std::int32_t>(tensor.int32_data(), raw, count);
+    if (count > most_floats) return std::nullopt;
+    if (type == onnx::TensorProto::FLOAT) return listed<float>(tensor.float_data(), raw, count);
+    if (type == onnx::TensorProto::DOUBLE) return listed<double>(tensor.double_data(), raw, count);
+    if (!is_float(type)) return std::nullopt;
+    auto made = listed<std::uint16_t>(tensor.int32_data(), raw, count);  // bits
+    for (std::size_t k = 0; made && k < made->size(); ++k) {
+        const auto bits = static_cast<std::uint16_t>(static_cast<long long>((*made)[k]));
+        (*made)[k] = static_cast<double>(
+            type == onnx::TensorProto::FLOAT16 ? from_half(bits) : std::bit_cast<float>(std::uint32_t{bits} << 16));
+    }
+    return made;
+}
+
 }  // namespace
 
 long long count_of(const Numbers& dims)
@@ -61,30 +80,6 @@ bool is_float(int type)
     return type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::FLOAT16 ||
            type == onnx::TensorProto::BFLOAT16 || type == onnx::TensorProto::DOUBLE;
 }
-
-namespace {
-
-/// So many integers, or at most 64 floats. Nothing for other types and numbers, and for values elsewhere.
-std::optional<Reals> numbers_in(const onnx::TensorProto& tensor, long long count)
-{
-    const std::string& raw = tensor.raw_data();
-    const int type = tensor.data_type();
-    if (type == onnx::TensorProto::INT64) return listed<std::int64_t>(tensor.int64_data(), raw, count);
-    if (type == onnx::TensorProto::INT32) return listed<std::int32_t>(tensor.int32_data(), raw, count);
-    if (count > most_floats) return std::nullopt;
-    if (type == onnx::TensorProto::FLOAT) return listed<float>(tensor.float_data(), raw, count);
-    if (type == onnx::TensorProto::DOUBLE) return listed<double>(tensor.double_data(), raw, count);
-    if (!is_float(type)) return std::nullopt;
-    auto made = listed<std::uint16_t>(tensor.int32_data(), raw, count);  // bits
-    for (std::size_t k = 0; made && k < made->size(); ++k) {
-        const auto bits = static_cast<std::uint16_t>(static_cast<long long>((*made)[k]));
-        (*made)[k] = static_cast<double>(
-            type == onnx::TensorProto::FLOAT16 ? from_half(bits) : std::bit_cast<float>(std::uint32_t{bits} << 16));
-    }
-    return made;
-}
-
-}  // namespace
 
 Numbers Tensor::values() const
 {
@@ -136,11 +131,6 @@ bool Tensors::put_constant(const Node& node)
     const bool is_known = made.numbers.has_value();
     put(node.output(), std::move(made));
     return is_known;
-}
-
-const Tensor* Tensors::find(const Node& node, int index) const
-{
-    return node.has(index) ? find(node.input(index)) : nullptr;
 }
 
 }  // namespace roof::model::onnx_file

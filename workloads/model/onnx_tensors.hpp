@@ -45,7 +45,10 @@ class Tensors {
     /// Of the operator Constant. False if it is of a kind that is not read.
     bool put_constant(const Node& node);
     /// Null if the input is left out, or no constant.
-    const Tensor* find(const Node& node, int index) const;
+    const Tensor* find(const Node& node, int index) const
+    {
+        return node.has(index) ? find(node.input(index)) : nullptr;
+    }
 
     void put(const std::string& name, const onnx::TensorProto& constant);
     const Tensor* find(const std::string& name) const

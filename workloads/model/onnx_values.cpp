@@ -25,9 +25,8 @@ const onnx::ValueInfoProto& input_of(const onnx::GraphProto& proto)
     std::set<std::string> weights;
     for (const onnx::TensorProto& tensor : proto.initializer()) weights.insert(tensor.name());
     std::vector<const onnx::ValueInfoProto*> inputs;
-    for (const onnx::ValueInfoProto& one : proto.input()) {
+    for (const onnx::ValueInfoProto& one : proto.input())
         if (!weights.contains(one.name())) inputs.push_back(&one);
-    }
     if (inputs.size() != 1)
         throw InputError("the network has " + std::to_string(inputs.size()) + " inputs; one, the images, is read");
     return *inputs.front();
@@ -61,9 +60,8 @@ Values::Values(const onnx::GraphProto& proto, Graph& graph) : graph_(graph), con
     put(input.name(), 0);
     if (input.type().tensor_type().shape().dim().size() == 2)
         views_[input.name()] = squeezed(views_[input.name()], {1, 2});  // tokens
-    for (const onnx::NodeProto& node : proto.node()) {
+    for (const onnx::NodeProto& node : proto.node())
         for (const std::string& value : node.input()) readers_[value].push_back(&node);
-    }
     for (const onnx::ValueInfoProto& output : proto.output()) readers_[output.name()].push_back(nullptr);
 }
 
@@ -230,9 +228,8 @@ View& Values::view(const Node& node, int index)
 
 bool Values::reads_constants(const Node& node) const
 {
-    for (int index = 0; index < node.inputs(); ++index) {
+    for (int index = 0; index < node.inputs(); ++index)
         if (node.has(index) && constant(node, index) == nullptr) return false;
-    }
     return true;
 }
 

@@ -13,8 +13,7 @@ namespace roof::model::onnx_file {
 
 /// The file's one input that is no tensor of weights. Throws InputError if there is another number of them.
 const onnx::ValueInfoProto& input_of(const onnx::GraphProto& proto);
-/// The shape of one image, or of the numbers of a sequence's tokens: one channel of them in a row. Throws InputError if
-/// the file leaves it open.
+/// The shape of one image, or of a sequence's tokens: one channel in a row. Throws InputError where it is left open.
 Shape image_of(const onnx::GraphProto& proto);
 
 class Values {
@@ -30,8 +29,7 @@ class Values {
 
     /// Null if the input is left out or is no constant.
     const Tensor* constant(const Node& node, int index) const { return constants_.find(node, index); }
-    /// The layer that gives this input as a map or as a list; where it is a view, the layers that make it are added.
-    /// Throws Refused.
+    /// The layer that gives this input as a map or a list; adds the layers that make it of a view. Throws Refused.
     int layer(const Node& node, int index = 0);
     /// The layer that gives what the view has, in any order of its axes. Throws Refused.
     int whole(View& view);

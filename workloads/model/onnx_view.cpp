@@ -97,9 +97,8 @@ Parts View::parts() const
 long long View::count(Part::Of of) const
 {
     long long count = 1;
-    for (const Parts& axis : axes) {
+    for (const Parts& axis : axes)
         for (const Part& part : axis) count *= part.of == of ? part.extent : 1;
-    }
     return count;
 }
 
@@ -194,9 +193,8 @@ View sliced(View view, long long axis, long long first, long long end, long long
 Parts parts_of(const View& view, Part::Of kind)
 {
     Parts some;
-    for (const Part& part : view.parts()) {
+    for (const Part& part : view.parts())
         if (part.of == kind) some.push_back(part);
-    }
     return joined(some);
 }
 

@@ -50,8 +50,7 @@ void renumber(View& view, Part::Of kind, std::vector<int> order = {});
 /// The axis from the front; a negative one counts from the end. Throws Refused if there is none.
 std::size_t axis_of(long long axis, std::size_t axes);
 
-// The view that an operator makes of another. Axes count the images; negative ones count from the end. They throw
-// Refused.
+// The view that an operator makes of another. Axes count the images, negative ones from the end. They throw Refused.
 
 /// The extents that Reshape makes of others: one of `to` may be -1; 0 keeps an axis.
 Numbers reshaped(const Numbers& from, const Numbers& to);

@@ -1,6 +1,5 @@
 // Work of a layer per launch: FLOPs and compulsory bytes per pass. Convolution and linear layers count 2 FLOPs per
-// multiply-add over the full window, without the bias, as MLPerf does; all others are elementwise. docs/method.md
-// derives the formulas.
+// multiply-add of the full window, without bias, as MLPerf; all others are elementwise (formulas: docs/method.md).
 #pragma once
 
 #include "ert/base/names.hpp"
@@ -68,8 +67,7 @@ constexpr double loss_flops(bool trains)
     return trains ? 5 : 3;
 }
 
-/// Softmax cross-entropy behind the last layer, as a part of the forward pass: reads the logits in fp32 and writes their gradient if the step
-/// trains.
+/// Softmax cross-entropy behind the last layer, forward: reads logits in fp32 and writes any gradient.
 PassWork loss_work(const Graph& graph, int batch, Precision precision, bool trains);
 
 /// Returns the work of layer `layer` over `batch` images.
@@ -85,8 +83,7 @@ std::string text(const ConvolutionPass& pass);
 /// Returns the multiply-adds of one pass without the taps that fall on padding.
 long long unpadded_multiply_adds(const Convolution& convolution);
 
-/// How many points per axis a Winograd tile computes if only n of its m outputs are inside the map: all m + 2, or n +
-/// 2.
+/// The points per axis of a Winograd tile with n of its m outputs inside the map: all m + 2, or n + 2.
 enum class CutTiles { as_whole, by_need };
 
 /// Returns the multiply-adds of Winograd's F(m x m, 3 x 3), m = `tile`, in any pass of a 3x3 convolution with stride 1:
