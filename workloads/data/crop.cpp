@@ -78,9 +78,8 @@ std::vector<Blend> blends(int from, int to)
 {
     const double scale = 1.0 * from / to;
     std::vector<Blend> all;
-    for (int place = 0; place < to; ++place) {
+    for (int place = 0; place < to; ++place)
         all.push_back(blend_around((place + 0.5) * scale, std::max(1.0, scale), from));
-    }
     return all;
 }
 
@@ -127,9 +126,8 @@ Crop random_crop(int image_width, int image_height, std::mt19937_64& random)
 
 int reduction_for(const Crop& crop, int width, int height)
 {
-    for (const int reduction : {8, 4, 2}) {
+    for (const int reduction : {8, 4, 2})
         if (crop.width >= reduction * width && crop.height >= reduction * height) return reduction;
-    }
     return 1;
 }
 

@@ -1,5 +1,4 @@
-// Random crops of training images: torchvision's RandomResizedCrop and RandomHorizontalFlip, normalised to one
-// float plane per colour.
+// Random crops of training images as torchvision's RandomResizedCrop and RandomHorizontalFlip, to float planes.
 #pragma once
 
 #include "workloads/data/jpeg.hpp"
@@ -21,16 +20,14 @@ struct Crop {
 /// in that range. Flipped with probability 1/2.
 Crop random_crop(int image_width, int image_height, std::mt19937_64& random);
 
-/// Returns the largest reduction (1, 2, 4 or 8) whose crop is still at least `width` x `height` pixels. libjpeg-turbo
-/// has fast code for these four.
+/// Returns the largest reduction of 1, 2, 4 or 8, which libjpeg-turbo has, with a crop of at least that size.
 int reduction_for(const Crop& crop, int width, int height);
 
 /// Scales the crop to an image shrunk by `reduction` to `image_width` x `image_height`.
 Crop reduced(const Crop& crop, int reduction, int image_width, int image_height);
 
-/// Resizes the crop of `image` to `width` x `height`: bilinear, and averaged over the covered area when it shrinks, as
-/// in Pillow. Writes (value / 255 - mean) / deviation, with ImageNet's mean and deviation per colour, to `planes`
-/// [3][height][width].
+/// Resizes the crop to `width` x `height`: bilinear, and averaged over the covered area when it shrinks, as Pillow.
+/// Writes (value / 255 - mean) / deviation, with those of ImageNet per colour, to `planes` [3][height][width].
 void resize_normalised(const RgbImage& image, const Crop& crop, int width, int height, std::span<float> planes);
 
 }  // namespace roof::data

@@ -23,8 +23,7 @@ class Folder {
         find_usable_batch();
     }
 
-    /// Makes image `sample`; the next usable one of the epoch replaces a broken one. The crop depends on `sample`
-    /// alone.
+    /// Makes image `sample`, on which alone the crop depends; the epoch's next usable one replaces a broken one.
     int make(std::uint64_t sample, std::span<float> planes)
     {
         const std::uint64_t count = list_.images.size();

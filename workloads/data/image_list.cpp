@@ -54,9 +54,8 @@ ImageList list_existing(const fs::path& folder)
         if (loose_images) refuse(folder, "holds images but no class folders");
         refuse(folder, fs::is_empty(folder) ? "is empty" : "has no class folders");
     }
-    if (list.images.empty()) {
+    if (list.images.empty())
         refuse(folder, "has no .jpg or .jpeg file in its " + std::to_string(list.classes.size()) + " class folder(s)");
-    }
     return list;
 }
 

@@ -36,9 +36,8 @@ std::vector<unsigned char> rgb_of_inks(const std::vector<unsigned char>& inks)
     std::vector<unsigned char> pixels(inks.size() / 4 * 3);
     for (std::size_t pixel = 0; pixel < inks.size() / 4; ++pixel) {
         const int black = inks[4 * pixel + 3];
-        for (std::size_t c = 0; c < 3; ++c) {
+        for (std::size_t c = 0; c < 3; ++c)
             pixels[3 * pixel + c] = static_cast<unsigned char>((inks[4 * pixel + c] * black + 127) / 255);
-        }
     }
     return pixels;
 }
@@ -52,9 +51,8 @@ Jpeg::Jpeg(const std::filesystem::path& file) : bytes_(read_bytes(file))
     int colours = 0;
     check(decompressor, tjDecompressHeader3(decompressor.get(), bytes_.data(), bytes_.size(), &width_, &height_,
                                             &subsampling, &colours));
-    if (1LL * width_ * height_ > most_pixels) {
+    if (1LL * width_ * height_ > most_pixels)
         throw Error("is too large: " + std::to_string(width_) + "x" + std::to_string(height_));
-    }
     four_inks_ = colours == TJCS_CMYK || colours == TJCS_YCCK;
 }
 

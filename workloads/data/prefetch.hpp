@@ -18,8 +18,7 @@ namespace roof::data {
 
 class Prefetch {
   public:
-    /// Writes image `sample` of the endless stream; returns its label. All workers call it. It must depend on `sample`
-    /// alone.
+    /// Writes image `sample` of the endless stream, on which alone it depends; returns its label. All workers call it.
     using MakeSample = std::function<int(std::uint64_t sample, std::span<float> image)>;
 
     /// Number of batches that are ready or being filled, without the one that the consumer holds.

@@ -60,15 +60,13 @@ void require_source(const std::string& where);
 ///   ImageNet's mean and deviation. `workers` threads decode ahead. A label is the index of the class folder in
 ///   alphabetical order. Batches depend on the files and `seed`, not on `workers`. Each epoch has a new order; a batch
 ///   may span two epochs. The next usable image of the epoch replaces a broken file.
-/// With several ranks, `batch` is the batch of one rank; together the ranks read what one rank with the whole batch
-/// reads.
-/// Throws InputError if the folder is missing, is a file, has no class folders, no images, more classes than `classes`
-/// or fewer usable images than `batch`; also if `batch` or `workers` is below 1, and for a folder where the network reads tokens.
+/// With several ranks, `batch` is that of one rank; together they read what one rank with the whole batch reads. Throws
+/// InputError if the folder is missing, is a file, has no class folders, no images, more classes than `classes` or
+/// fewer usable images than `batch`; for `batch` or `workers` below 1, and a folder where the network reads tokens.
 Source open_source(const std::string& where, int batch, const Form& form, int workers, unsigned seed,
                    const Share& share = {});
 
-/// The memory of the batches that such a source holds. A decoder's buffers come on top, as large as the photo that it
-/// reads.
+/// The memory of such a source's batches. A decoder's buffers, as large as the photo that it reads, come on top.
 Bytes bytes_of_source(const std::string& where, int batch, const Form& form, const Share& share = {});
 
 }  // namespace roof::data

@@ -164,8 +164,7 @@ struct Lanes {
 #pragma GCC unroll 4
         for (int part = 1; part < lanes / 4; ++part) to += parts[part];
     }
-    /// Swaps the upper right and lower left quarters of each square of 2 * size numbers, then recurses into the
-    /// quarters.
+    /// Swaps the upper right and lower left quarters of each square of 2 * size numbers, then does so in the quarters.
     template <int size, int... column>
     [[gnu::always_inline]] static void swap_quarters(Floats (&rows)[lanes], std::integer_sequence<int, column...> all)
     {

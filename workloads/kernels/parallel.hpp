@@ -1,5 +1,4 @@
-// OpenMP for the kernels. The loop over a range is a separate function, compiled once per instruction set; an OpenMP
-// region cannot be.
+// OpenMP for the kernels. A range's loop is a function, compiled per instruction set, which an OpenMP region cannot be.
 #pragma once
 
 #include <omp.h>

@@ -15,9 +15,8 @@ Range needed(const Range& results, const model::Convolution& shape, int extent)
     return common({begin, end}, {0, extent});
 }
 
-/// Scratch holds the sums of weight regions that several threads share, until all threads are done, and the packed
-/// pixels of bf16 maps. Both channel counts must be multiples of the loops' lanes. Results are bitwise reproducible for
-/// equal numbers of threads.
+/// Scratch holds the sums of weight regions that threads share, until all are done, and packed pixels of bf16 maps.
+/// Channel counts must be multiples of the lanes. Results are bitwise reproducible for equal numbers of threads.
 class DirectGradient {
   public:
     DirectGradient(const DirectLoops& loops, const ConvolutionPass& of, int threads)
@@ -177,8 +176,7 @@ class DirectGradient {
         return view;
     }
 
-    /// Computes a unit: each group of output blocks with each input block. Calls fetch_next(part, parts) before each
-    /// product.
+    /// Computes each group of output blocks with each input block. Calls fetch_next(part, parts) before each product.
     template <class Fetch>
     void add_products(const GradientRegion& of, const GradientStep& first, const View& view, const GradientSums& sums,
                       const Fetch& fetch_next) const

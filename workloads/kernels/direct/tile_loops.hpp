@@ -1,7 +1,6 @@
 // Computes a tile of convolution results in registers: columns of a row times two vectors of output channels, over the
-// window and the blocks of input channels. Forward and backward_data use the same code. A source file selects its
-// instruction set with a pragma and includes this last, as for linear/loops.hpp. The code calls nothing of the standard
-// library.
+// window and the blocks of input channels, for forward and backward_data. A source file selects its instruction set
+// with a pragma and includes this last, as linear/loops.hpp. The code calls nothing of the standard library.
 #pragma once
 
 #include "workloads/kernels/direct/loops.hpp"

@@ -34,8 +34,7 @@ class LinearBackward {
     static constexpr int span = vectors * lanes;  ///< columns per panel
     static constexpr int block = linear_block;    ///< words per block of rows
 
-    /// `sums`: [panel][image][span], columns in the order of Word::load_rows(). `factors` of a block of rows:
-    /// [image][block].
+    /// `sums`: [panel][image][span], columns as by Word::load_rows(). `factors` of a block of rows: [image][block].
     static void columns_of(const LinearShape& shape, const Element* w, const Element* dy, float* dx,
                            const Range& columns)
     {

@@ -1,6 +1,5 @@
-// y += w x for vectors of `lanes` words; each sum follows a row of the weights. Tiles of sums of `height` rows and
-// `wide` images stay in registers. The rows stay in the L1 over all images, and the packed image values stay in the L2
-// over all rows.
+// y += w x for vectors of `lanes` words; each sum follows a row of the weights. Sums of `height` rows and `wide` images
+// stay in registers, the rows in the L1 over all images, and the packed image values in the L2 over all rows.
 #pragma once
 
 #include "workloads/kernels/linear/isa.hpp"

@@ -1,6 +1,5 @@
-// dw = dy' x for vectors of `lanes` columns; each sum runs over the batch. A tile of the gradient, a few rows of a
-// panel of columns, is computed in registers and used there. The packed image values stay in the L2 over all rows of
-// weights.
+// dw = dy' x for vectors of `lanes` columns; each sum runs over the batch. A tile, a few rows of a panel of columns, is
+// computed in registers and used there. The packed image values stay in the L2 over all rows of weights.
 #pragma once
 
 #include "workloads/engine/recipe.hpp"

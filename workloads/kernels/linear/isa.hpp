@@ -15,8 +15,7 @@ struct LinearTile {
     int outputs, inputs, images;
 };
 
-/// Each function does a range of the function of the same name in products.hpp. A table is for elements of
-/// one precision.
+/// Each does a range of the function of that name in products.hpp. A table is for elements of one precision.
 struct LinearLoops {
     const char* name;
     int each;                        ///< numbers per word

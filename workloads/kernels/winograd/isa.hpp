@@ -10,8 +10,7 @@
 
 namespace roof::kernels {
 
-/// Distances in transformed maps, in numbers, between points, channel blocks and tiles. `paired`: two blocks are stored
-/// at each tile.
+/// Distances in transformed maps, in numbers. `paired`: two blocks of channels are stored at each tile.
 struct WinogradSpread {
     std::size_t point = 0;
     std::size_t block = 0;
@@ -52,15 +51,13 @@ struct WinogradLoops {
     /// u[wide block][point][input][wide] for these wide blocks of outputs; points are odd_lines() apart. `turned`: for
     /// backward_data outputs and inputs are swapped, and the window is rotated by 180 degrees.
     void (*weights)(const model::Convolution& shape, bool turned, const float* w, float* u, Range blocks);
-    /// Transforms the source, fp32 or bf16, at the points that each tile needs. The first tile goes to v, the next to
-    /// v + spread.tile.
+    /// Transforms the source at the points that each tile needs: the first to v, the next to v + spread.tile.
     void (*maps)(const WinogradTiles& order, int channels, const Elements& x, Range tiles, float* v,
                  const WinogradSpread& spread);
     /// Transforms the gradients likewise, and adds their sums over the map to sums[channels].
     void (*gradients)(const WinogradTiles& order, int channels, const Elements& dy, Range tiles, float* z,
                       const WinogradSpread& spread, float* sums);
-    /// m[tile][wide] of a point: the sum over inputs of v[block][tile][lanes] * u[input][wide]. `next_u`: u of the next
-    /// call.
+    /// m[tile][wide] of a point: the sum over inputs of v[block][tile][lanes] * u[input][wide]. `next_u`: the next u.
     void (*products)(const float* v, std::size_t block_apart, Range tiles, int inputs, const float* u,
                      const float* next_u, float* m);
     /// The results of tiles in these wide blocks, from their sums at the points. m: of the first tile and block.

@@ -13,8 +13,7 @@
 
 namespace roof::kernels {
 
-/// `rows`: tiles whose sums a product keeps in registers, two vectors each. `side`: channels likewise in the weights'
-/// gradient.
+/// `rows`: tiles whose sums stay in registers, two vectors each. `side`: channels likewise in the weights' gradient.
 template <int lanes, int rows, int side>
 class WinogradLoopsFor {
   public:
