@@ -30,8 +30,8 @@ constexpr std::chrono::seconds patience{60};
 constexpr std::chrono::milliseconds pause{5};
 
 /// One line for each candidate. `choice` is empty for those not chosen, `seconds` has one time for each turn.
-const std::vector<std::string> header{"shape",   "pass",           "precision", "threads",
-                                      "library", "implementation", "choice",    "seconds"};
+const std::string header_line = "shape,pass,precision,threads,library,implementation,choice,seconds";
+const std::vector<std::string> header = split(header_line, ',');
 constexpr std::string_view decided = "decided";
 constexpr std::string_view undecided = "undecided";
 
@@ -92,13 +92,6 @@ std::string lines_of(const Question& question, const Choice& choice)
     return lines;
 }
 
-std::string header_line()
-{
-    std::string line = csv_line(header);
-    line.pop_back();
-    return line;
-}
-
 }  // namespace
 
 /// Holds the lock of the file's folder, having read what others wrote. Without a file, or where its folder cannot be written or
@@ -129,11 +122,11 @@ class Choices::Writer {
         if (file.empty()) return;
         try {
             if (choices_.is_damaged_) {
-                write_file(file, with_column(header_line(), block_column) + "\n");
+                write_file(file, with_column(header_line, block_column) + "\n");
                 for (const auto& [each, choice] : choices_.choices_)
-                    append_block(file, header_line(), lines_of(each, choice));
+                    append_block(file, header_line, lines_of(each, choice));
             } else {
-                append_block(file, header_line(), lines_of(question, choices_.choices_.at(question)));
+                append_block(file, header_line, lines_of(question, choices_.choices_.at(question)));
             }
             choices_.is_damaged_ = false;
             choices_.bytes_read_ = fs::file_size(file);
@@ -269,7 +262,7 @@ const Choice* Choices::evidence(const Question& question) const
 
 std::string Choices::decisions() const
 {
-    std::string text = header_line() + '\n';
+    std::string text = header_line + '\n';
     for (const auto& [question, choice] : choices_)
         if (asked_.contains(question))
             text += lines_of(question, {.candidates = {choice.implementation()}, .turns = {{}}});

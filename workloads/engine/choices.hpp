@@ -41,8 +41,7 @@ using CandidateSeconds = std::function<double(std::size_t candidate)>;
 /// Makes a trial.
 using Prepare = std::function<CandidateSeconds()>;
 
-/// What becomes of an undecided choice that is remembered: it is kept, or tried again once in a process, for three seconds at most
-/// in all.
+/// An undecided choice that is remembered is kept, or tried again once in a process, for three seconds in all.
 enum class Undecided { kept, tried_again };
 
 /// Several processes may use a file: one of them tries or writes at a time, and the others wait for its choice.

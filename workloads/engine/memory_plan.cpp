@@ -9,8 +9,7 @@
 namespace roof::engine {
 namespace {
 
-/// What cuBLASLt assumes of matrices and workspaces unless told otherwise; also two cache lines, which a CPU's
-/// neighbour prefetcher fetches in pairs.
+/// What cuBLASLt assumes of matrices and workspaces; also two cache lines, which a CPU fetches in pairs.
 constexpr std::size_t alignment = 256;
 
 }  // namespace
@@ -38,9 +37,8 @@ void MemoryPlan::keep(int index)
 std::size_t MemoryPlan::lay_out()
 {
     std::vector<Block*> order;
-    for (Block& block : blocks_) {
+    for (Block& block : blocks_)
         if (block.needed()) order.push_back(&block);
-    }
     std::stable_sort(order.begin(), order.end(), [](const Block* a, const Block* b) { return a->bytes > b->bytes; });
 
     std::size_t total = 0;

@@ -1,6 +1,5 @@
-// Offsets of blocks in one piece of memory. A block is needed from the first moment that uses it to the last; blocks
-// that are never needed at the same moment may share bytes. And the memory of a whole step on a CPU, of which that
-// piece is a part.
+// Offsets of blocks in one piece of memory: those that are never needed at once, each from the first moment that uses
+// it to the last, may share bytes. And the memory of a whole step on a CPU, of which that piece is a part.
 #pragma once
 
 #include "ert/base/units.hpp"

@@ -1,5 +1,4 @@
-// A training step as a subject, on every device: what it reports and checks, and its part among other ranks. A device's step
-// brings how it trains.
+// A training step as a subject: what it reports and checks, and its part among ranks. A device brings how it trains.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"

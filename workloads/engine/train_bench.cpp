@@ -6,7 +6,6 @@
 #include "ert/method/bench/row_words.hpp"
 #include "workloads/parallel/place.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
@@ -139,9 +138,8 @@ std::optional<std::string> TrainBench::unsupported_reason(const Point& point, co
     require_legal(point);
     if (auto reason = lacking_of_tokens(point)) return reason;
     if (auto reason = lacking(point, machine, device)) return reason;
-    for (const std::string& other : device.others) {
+    for (const std::string& other : device.others)
         if (auto reason = lacking(point, machine, machine.device(other))) return other + ": " + *reason;
-    }
     if (auto reason = parallel::unsupported_reason(point)) return reason;
     if (exchanges(point) && use_of(point) != model::Use::train)
         return "phase " + point.text("phase") + ": on one rank only";

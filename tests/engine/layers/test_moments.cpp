@@ -127,31 +127,31 @@ TEST_CASE("Statistics from moments are as precise as fp32, also where the mean i
     Program program;
     const Tensor numbers{.batch = 1, .channels = outputs};
     const auto channel = [&] { return program.resident(numbers); };
-    const NormedProduct both{
-        .source = program.resident({.batch = 7, .channels = inputs, .height = 9, .width = 5, .precision = precision}),
-        .weights = program.resident({.batch = 1, .channels = inputs * outputs, .precision = precision}),
-        .weight = channel(),
-        .bias = channel(),
-        .running_mean = channel(),
-        .running_variance = channel(),
-        .channels = {channel(), channel(), channel(), channel()}};
+    const Tensor read =
+        program.resident({.batch = 7, .channels = inputs, .height = 9, .width = 5, .precision = precision});
+    const Tensor by = program.resident({.batch = 1, .channels = inputs * outputs, .precision = precision});
+    const Statistics norm{.weight = channel(),
+                          .bias = channel(),
+                          .channels = {channel(), channel(), channel(), channel()},
+                          .running_mean = channel(),
+                          .running_variance = channel()};
     List list(program);
     list.begin("", "", Phase::forward);
-    append_statistics(list, both);
+    append_statistics(list, read, by, norm);
     lower(list, {}, loops_of_moments());
     constexpr std::size_t alignment = 256;
     std::vector<std::byte> bytes(program.place() + alignment);
     const std::size_t ahead = alignment - reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment;
     const Memory memory(program, bytes.data() + ahead);
-    Values source(memory, both.source);
-    Values weights(memory, both.weights);
+    Values source(memory, read);
+    Values weights(memory, by);
     const auto random = [](std::size_t k) {
         return static_cast<float>(model::mix(static_cast<std::uint32_t>(k))) * 0x1p-32F;
     };
-    for (std::size_t k = 0; k < both.source.elements(); ++k) source.put(k, origin + random(k));
-    for (std::size_t k = 0; k < both.weights.elements(); ++k) weights.put(k, random(k + 77777) - 0.5F);
+    for (std::size_t k = 0; k < read.elements(); ++k) source.put(k, origin + random(k));
+    for (std::size_t k = 0; k < by.elements(); ++k) weights.put(k, random(k + 77777) - 0.5F);
     run_on_host(program.stages().front(), memory);
-    const auto rows = static_cast<double>(both.source.rows());
+    const auto rows = static_cast<double>(read.rows());
     std::vector<float> due_mean;
     std::vector<float> due_inverse;
     std::vector<float> mean;
@@ -159,7 +159,7 @@ TEST_CASE("Statistics from moments are as precise as fp32, also where the mean i
     for (std::size_t c = 0; c < outputs; ++c) {
         double first = 0;
         double second = 0;
-        for (std::size_t n = 0; n < both.source.rows(); ++n) {
+        for (std::size_t n = 0; n < read.rows(); ++n) {
             double y = 0;
             for (std::size_t k = 0; k < inputs; ++k)
                 y += static_cast<double>(source[n * inputs + k]) * weights[c * inputs + k];
@@ -168,8 +168,8 @@ TEST_CASE("Statistics from moments are as precise as fp32, also where the mean i
         }
         due_mean.push_back(static_cast<float>(first));
         due_inverse.push_back(static_cast<float>(1 / std::sqrt(second - first * first + engine::batch_norm_epsilon)));
-        mean.push_back(Values(memory, both.channels.mean)[c]);
-        inverse.push_back(Values(memory, both.channels.inverse_deviation)[c]);
+        mean.push_back(Values(memory, norm.channels.mean)[c]);
+        inverse.push_back(Values(memory, norm.channels.inverse_deviation)[c]);
     }
     CHECK(distance(mean, due_mean) < 1e-6);
     CHECK(distance(inverse, due_inverse) < 1e-5);

@@ -1,5 +1,4 @@
-// Functions that choose the implementations of a program's operations, and which operations an executor wants; a device
-// or a test provides them.
+// What chooses the implementations of a program's operations, and which of them an executor wants: a device, or a test.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -58,8 +57,7 @@ struct Choosers {
     /// A batch norm, the sum behind it and its ReLU are one pass over memory in each direction: their operations are
     /// neighbours in one stage, and no other layer normalises what it reads.
     bool whole_norms = false;
-    /// Convolutions read trained values in fp32 and write gradients of weights in fp32, with that of the bias in the
-    /// same pass.
+    /// Convolutions read trained values in fp32 and write weights' gradients in fp32, with the bias' in the same pass.
     bool whole_gradients = false;
     /// A linear layer of each position is a 1x1 convolution; else a product of the rows of all positions.
     bool convolves_positions = false;
@@ -68,8 +66,7 @@ struct Choosers {
     int outputs_multiple = 1;
     /// The loss reads logits of tokens in the precision of the activations, as PyTorch's autocast does; else in fp32.
     bool narrow_logits = false;
-    /// A layer norm computes the sum before it, a product of two maps the activation of one, and attention over a cache
-    /// turns its queries and keys.
+    /// A layer norm computes the sum before it, a product its activation, and attention over a cache turns its own.
     bool fuses_positions = false;
     /// Blocks of attention over a cache that run at once; 0: a cache is read as a whole.
     int attention_blocks = 0;

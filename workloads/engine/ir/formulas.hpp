@@ -1,5 +1,4 @@
-// The arithmetic of the operations per value: constexpr, for kernels on a GPU and for plain loops. Values are
-// fp32, whatever the storage precision.
+// The arithmetic of the operations per value: constexpr, for GPU kernels and plain loops, in fp32 whatever the storage.
 #pragma once
 
 #include "workloads/engine/ir/operations.hpp"

@@ -20,8 +20,7 @@ struct Operand {
 };
 
 /// Returns a tensor that is read and written twice, and none that is empty. `state`: of the step; `updated_apart`:
-/// values that its
-/// DescendProducts update.
+/// values that its DescendProducts update.
 std::vector<Operand> operands_of(const Operation& operation, const Tensor& state, std::size_t updated_apart);
 
 }  // namespace roof::ir

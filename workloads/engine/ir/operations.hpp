@@ -31,9 +31,8 @@ struct ClearUnused {
     DepthWeights weights{};
 };
 
-/// One pass: source, weights -> result; weights, result -> source; or source, result -> weights and, if the shape has
-/// it, bias. `plan`: chosen implementation. `scale`, `shift`: of a prologue; `sum`, `squares`: of statistics; fp32, a
-/// value per channel.
+/// One pass: source, weights -> result; weights, result -> source; or source, result -> weights and any bias. `plan`:
+/// the implementation. `scale`, `shift`: of a prologue; `sum`, `squares`: of statistics; fp32, a value per channel.
 struct Convolve {
     ConvolutionPass shape{};
     Tensor source{}, weights{}, result{}, bias{}, workspace{};
@@ -42,9 +41,8 @@ struct Convolve {
 };
 
 /// source [n][inputs], weights [outputs][inputs], result [n][outputs]; inputs and outputs per pass as in Convolve. The
-/// pass of the weights writes the gradient of a bias, if there is one. ReLU: forward only. With `before_gelu`, forward
-/// the sums are written there, and their GELU by tanh is the result; of the data, the gradient is times its slope
-/// there.
+/// pass of the weights writes the gradient of any bias. ReLU: forward only. With `before_gelu`, forward the sums are
+/// written there, and their GELU by tanh is the result; of the data, the gradient is times its slope there.
 struct Multiply {
     Pass pass = Pass::forward;
     Tensor source{}, weights{}, result{}, bias{}, before_gelu{}, workspace{};
@@ -94,8 +92,7 @@ struct Normalise {
     bool relu = false;
 };
 
-/// The second batch norm of a sum whose branches both end in one: g is the gradient of both. Channels are a multiple of
-/// 8.
+/// The second batch norm of a sum of two: g is the gradient of both. Channels are a multiple of 8.
 struct OtherNorm {
     Tensor source{}, weight{};
     ChannelNumbers channels{};
@@ -146,11 +143,10 @@ struct MomentOffset {
     Tensor result{};             ///< [inputs]
 };
 
-/// The gradient g before a ReLU: one share or the sum of two, and 0 where the ReLU's output is 0. That is known from
-/// `output`, from its `signs`, or, with `relu`, from the source and its channels; without any there is no ReLU. With
-/// `winners`, a max pool of this window reads the ReLU, and the share is the gradient of its result. Sums per channel
-/// g, and g times the normalised source if that is given. Optionally writes g. Of another batch norm there may be only
-/// the sum to write.
+/// The gradient g before a ReLU: one share or the sum of two, and 0 where the ReLU's output is 0, known from `output`,
+/// from its `signs`, or, with `relu`, from the source and its channels; without any there is no ReLU. With `winners`, a
+/// max pool of this window reads the ReLU, and the share is the gradient of its result. Sums per channel g, and g times
+/// the normalised source if that is given. Optionally writes g. Of another batch norm it may write only the sum.
 struct ReduceGradient {
     Tensor share{}, other_share{}, output{}, signs{};
     Tensor winners{};
@@ -235,8 +231,7 @@ struct ResizeGradient {
     Tensor source{}, result{};
 };
 
-/// result = f(source), see activations.hpp; with a gradient of that, result = gradient * f'(source), which may
-/// overwrite it.
+/// result = f(source), see activations.hpp; with a gradient gradient * f'(source), which may overwrite that.
 struct Activate {
     model::LayerKind kind = model::LayerKind::relu6;
     Tensor source{}, gradient{}, result{};

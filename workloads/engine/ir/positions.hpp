@@ -51,8 +51,7 @@ struct AddPositionsGradient {
 };
 
 /// Position p of an image of the result is position p + first of the source; zeros where that has none. With `order`,
-/// int32, place k of an image of the result is place order[k] of the source: positions of the one that has fewer
-/// channels, and pieces of the other's.
+/// int32, place k of it is place order[k]: positions of the one with fewer channels, pieces of the other's.
 struct TakePositions {
     Tensor source{}, result{};
     int first = 0;

@@ -2,8 +2,6 @@
 
 #include "workloads/engine/ir/operands.hpp"
 
-#include <string>
-#include <utility>
 #include <variant>
 
 namespace roof::ir {
@@ -57,11 +55,6 @@ void Program::keep(const Tensor& tensor)
     const int block = place_of(tensor.block);
     kept_.insert(block);
     plan().keep(block);
-}
-
-Tensor Program::resident_bytes(std::size_t bytes)
-{
-    return resident({.batch = 1, .channels = static_cast<int>(bytes), .precision = Precision::int8});
 }
 
 Tensor Program::constant(std::vector<std::int32_t> numbers)

@@ -7,6 +7,7 @@
 #include "workloads/engine/ir/operations.hpp"
 #include "workloads/engine/program.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -35,10 +36,18 @@ class Program : public engine::Program<Operation> {
         const auto over = over_.find(block);
         return over == over_.end() ? block : over->second;
     }
-    Tensor resident_bytes(std::size_t bytes);
+    Tensor resident_bytes(std::size_t bytes)
+    {
+        return resident({.batch = 1, .channels = static_cast<int>(bytes), .precision = Precision::int8});
+    }
     /// Adds a tensor of constant int32 numbers. The caller that allocates the program's memory copies constants() into it.
     Tensor constant(std::vector<std::int32_t> numbers);
     const std::vector<std::pair<Tensor, std::vector<std::int32_t>>>& constants() const { return constants_; }
+    /// Those of a tensor that constant() returned.
+    const std::vector<std::int32_t>& numbers_of(const Tensor& tensor) const
+    {
+        return std::ranges::find(constants_, tensor.block, [](const auto& one) { return one.first.block; })->second;
+    }
     /// Returns at least `bytes` bytes for one operation; no tensor for 0.
     Tensor scratch(std::size_t bytes);
     /// Returns the tensor of the StepState.

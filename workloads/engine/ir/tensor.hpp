@@ -8,8 +8,7 @@
 
 namespace roof::ir {
 
-/// On a GPU channels-last: value (n, y, x, c) has index ((n * height + y) * width + x) * channels + c. An executor on a
-/// CPU gives each tensor a layout.
+/// On a GPU value (n, y, x, c) is at ((n * height + y) * width + x) * channels + c; on a CPU the executor lays out.
 struct Tensor {
     int batch = 0;
     int channels = 1;

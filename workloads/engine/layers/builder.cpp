@@ -27,7 +27,7 @@ int image_block_of(const model::Graph& graph, const Settings& settings, const Ch
 
 Work to_work(const model::PassWork& work)
 {
-    return {.flops = work.flops, .compulsory = {}, .no_reuse = work.no_reuse};
+    return {.flops = work.flops, .no_reuse = work.no_reuse};
 }
 
 Builder::Builder(const model::Graph& network, const Settings& chosen, const Choosers& who, Program& into)
@@ -49,11 +49,6 @@ Builder::Builder(const model::Graph& network, const Settings& chosen, const Choo
     labels_given = list.resident(numbers);
     labels = list.resident(numbers);
     row_losses = list.resident({.batch = 1, .channels = positions});
-}
-
-Tensor Builder::map(int index) const
-{
-    return maps_of(settings.batch, graph.layer(index).output, settings.storage());
 }
 
 void Builder::begin(const std::vector<int>& layers, Phase phase)
@@ -111,17 +106,11 @@ std::vector<Tensor> Builder::shares(int layer, std::size_t most)
         const Tensor last = all.back();
         all.pop_back();
         const Tensor sum = list.tensor(all.back());
-        const Flops flops{static_cast<double>(sum.elements())};
         list.append(MaskGradient{.share = all.back(), .other_share = last, .output = {}, .result = sum}, "roof:sum",
-                    {.flops = flops, .compulsory = {}, .no_reuse = {}});
+                    {.flops = Flops{static_cast<double>(sum.elements())}});
         all.back() = sum;
     }
     return all;
-}
-
-void Builder::completed(int layer, bool is_bias)
-{
-    if (is_bias || graph.layer(layer).weights_of < 0) list.completes(parameters.index_of(layer, is_bias));
 }
 
 }  // namespace roof::ir

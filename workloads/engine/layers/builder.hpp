@@ -71,13 +71,13 @@ class Builder {
         begin(unit, phase);
         list.add_work(work_of(unit, phase));
     }
-    void add_flops(Flops flops) { list.add_work({.flops = flops, .compulsory = {}, .no_reuse = {}}); }
+    void add_flops(Flops flops) { list.add_work({.flops = flops}); }
 
     Tensor& output(int index) { return outputs[static_cast<std::size_t>(index)]; }
     Tensor input(const Unit& unit) { return output(source(unit)); }
 
     /// Returns the shape of the layer's output for a batch, without memory.
-    Tensor map(int index) const;
+    Tensor map(int index) const { return maps_of(settings.batch, graph.layer(index).output, settings.storage()); }
     /// Returns a new tensor for a gradient of the layer's output.
     Tensor gradient_like(int index);
     Tensor channels_of(int index) const { return {.batch = 1, .channels = graph.layer(index).output.channels}; }
@@ -89,11 +89,12 @@ class Builder {
     std::vector<Tensor> shares(int layer, std::size_t most);
     Tensor gradient(int layer) { return shares(layer, 1).front(); }
 
-    /// Marks the gradient of the layer's weight or bias as complete by the open stage. Weights of another layer are
-    /// completed by that.
-    void completed(int layer, bool is_bias);
-    /// Writes a layer without weights: `forward` makes the result from the source, `backward` the gradient of the
-    /// source from that of the result.
+    /// Marks the gradient of weight or bias as complete by the open stage, but of another layer's weights.
+    void completed(int layer, bool is_bias)
+    {
+        if (is_bias || graph.layer(layer).weights_of < 0) list.completes(parameters.index_of(layer, is_bias));
+    }
+    /// Writes a layer without weights: `forward` makes the result, `backward` the source's gradient of the result's.
     void write_simple(const Unit& unit, const std::function<Tensor(const Tensor&)>& forward,
                       const std::function<Tensor(const Tensor&)>& backward);
     /// A layer whose output is its input: flatten, disabled dropout, pooling to the size of the input. It has no stage.

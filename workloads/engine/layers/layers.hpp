@@ -15,8 +15,7 @@ struct StepProgram : Program {
     Algorithms algorithms;       ///< of the passes of convolutions
     std::size_t bytes = 0;       ///< of memory
 };
-/// Writes import of images, forward, loss, backward and update. Throws Unsupported or Error if a chooser finds no
-/// implementation for a layer.
+/// Writes import, forward, loss, backward, update. Throws Unsupported or Error for a layer without implementation.
 StepProgram write_step(const model::Graph& graph, const Settings& settings, const Choosers& choosers);
 
 /// Calls use(parameter, its initial values in stored order) for one parameter after the other. All other memory is zero
@@ -25,8 +24,7 @@ void for_initial_values(const StepProgram& step, const model::Graph& graph, cons
                         const std::function<void(const Trained&, const std::vector<float>&)>& use);
 StepState first_state(const Settings& settings);
 
-/// Returns the largest batch whose planned memory fits into `bytes`; 0 if none does. Libraries' own memory is not
-/// counted.
+/// Returns the largest batch whose planned memory, without libraries' own, fits into `bytes`; 0 if none does.
 int largest_batch(const model::Graph& graph, const Settings& settings, std::size_t bytes);
 /// Throws OutOfMemory, with the batch that would fit, if the plan of the settings' batch does not.
 void require_room(const model::Graph& graph, const Settings& settings, std::size_t available);
@@ -58,14 +56,12 @@ void average_pool(Builder& build, const Unit& unit);
 void resize(Builder& build, const Unit& unit);
 void dropout(Builder& build, const Unit& unit);
 void rope(Builder& build, const Unit& unit);
-/// Loss of the last layer's output, converted to fp32 if it is not. Its mean over the batch is written to the step's
-/// state.
+/// Loss of the last layer's output, converted to fp32. Its mean over the batch is written to the step's state.
 void softmax_cross_entropy(Builder& build);
 /// Appends one stage that updates all parameters by the settings' optimizer.
 void descend(Builder& build);
 
-/// Returns the gradient before the unit's ReLU (without a ReLU: of its output), and adds its channel sums to the bias
-/// gradient if the layer has a bias.
+/// Returns the gradient before the unit's ReLU, if any, and adds its channel sums to the gradient of any bias.
 Tensor gradient_of_unit(Builder& build, const Unit& unit);
 
 }  // namespace roof::ir

@@ -152,9 +152,8 @@ std::size_t Parameters::index_of(int layer, bool is_bias) const
 {
     const int other = weights_of_.at(static_cast<std::size_t>(layer));
     if (!is_bias && other >= 0) layer = other;
-    for (std::size_t k = 0; k < described_.size(); ++k) {
+    for (std::size_t k = 0; k < described_.size(); ++k)
         if (described_[k].layer == layer && described_[k].is_bias == is_bias) return k;
-    }
     throw Error("layer " + std::to_string(layer) + " has no such parameter");
 }
 

@@ -16,8 +16,7 @@ namespace roof::ir {
 
 using engine::Settings;
 
-/// A trained tensor, channels-last: convolution [o][y][x][i], linear [o][inputs], inputs in the order of a preceding
-/// map.
+/// A trained tensor, channels-last: convolution [o][y][x][i], linear [o][inputs], in the order of the map before it.
 struct Trained {
     Tensor value, gradient, momentum;
     Tensor read;              ///< tensor that the passes read: the value or its narrow copy

@@ -106,9 +106,8 @@ void for_initial_values(const StepProgram& step, const model::Graph& graph, cons
             continue;
         }
         stored.assign(trained.count, 0);
-        for (std::size_t i = 0; i < trained.count; ++i) {
+        for (std::size_t i = 0; i < trained.count; ++i)
             if (const auto place = trained.pytorch_place(i)) stored[i] = values[*place];
-        }
         use(trained, stored);
     }
 }

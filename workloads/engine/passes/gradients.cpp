@@ -168,9 +168,8 @@ void narrow_gradients(List& list, const Settings& settings)
             pass->weights.precision = settings.storage();
             pass->weights.begin = 0;
             pass->weights = list.tensor(pass->weights);
-            for (Entry& behind : stage.entries) {
+            for (Entry& behind : stage.entries)
                 if (auto* const unused = std::get_if<ClearUnused>(&behind.operation)) unused->gradient = pass->weights;
-            }
             waiting.add(pass->weights, gradient, stage.ready.back());
             stage.ready.pop_back();
         }
@@ -204,13 +203,13 @@ void update_from_factors(List& list, const Settings& settings)
         const auto each = [&](model::Optimizer by) {
             return Flops{model::cost_of(by).flops * static_cast<double>(gradient.elements())};
         };
-        engine::add_work(stage.part, {.flops = each(model::Optimizer::sgd), .compulsory = {}, .no_reuse = {}});
+        engine::add_work(stage.part, {.flops = each(model::Optimizer::sgd)});
         stage.entries.push_back({DescendProduct{product.source, product.result, piece_at(descent.values, gradient),
                                                 piece_at(descent.momenta, gradient), piece_at(descent.copies, gradient),
                                                 descent.learning_rate},
                                  "roof:sgd", place.entry->work});
         list.stages.insert(update, std::move(stage));
-        engine::add_work(update->part, {.flops = Flops{} - each(settings.optimizer), .compulsory = {}, .no_reuse = {}});
+        engine::add_work(update->part, {.flops = Flops{} - each(settings.optimizer)});
         place.entry->is_removed = true;
     });
     list.sweep();

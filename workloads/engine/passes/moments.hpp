@@ -12,35 +12,8 @@
 
 namespace roof::ir {
 
-/// What the forward pass leaves for the backward pass; see the operations.
-struct SourceMoments {
-    Tensor spread, mean, factor;
-};
-
-/// A convolution and its batch norm. The parameters of the batch norm and its gradients are fp32.
-struct NormedProduct {
-    Tensor source{}, weights{};
-    Tensor weight{}, bias{}, running_mean{}, running_variance{};
-    ChannelNumbers channels{};
-    float epsilon = engine::batch_norm_epsilon;
-};
-
-/// Whether moments serve the convolution: one tap that reads each position, one group, and narrow values.
-bool has_moments(const ConvolutionPass& forward);
-
-/// Appends the statistics of the batch norm.
-SourceMoments append_statistics(List& list, const NormedProduct& both);
-
-/// Gradients that the backward pass writes, and the sums of the batch norm's gradient that it reads.
-struct NormedGradients {
-    Tensor given{}, sum{};  ///< gradient of the batch norm's result; its sums, which are the gradient of the bias
-    Tensor weight{};        ///< of the batch norm
-    Tensor weights{};       ///< of the convolution, fp32
-    Tensor source{};        ///< of the convolution
-};
-
-/// Appends the gradients of both.
-void append_gradients(List& list, const NormedProduct& both, const SourceMoments& moments,
-                      const NormedGradients& gradients);
+/// Appends the statistics of the batch norm behind a convolution with this source and these weights. Those that it
+/// returns have what the backward pass reads.
+MomentStatistics append_statistics(List& list, const Tensor& source, const Tensor& weights, const Statistics& norm);
 
 }  // namespace roof::ir

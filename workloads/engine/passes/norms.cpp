@@ -36,11 +36,6 @@ Uses::Uses(List& list)
     }
 }
 
-const std::vector<Place>& Uses::readers(const Tensor& tensor) const
-{
-    return of(readers_, tensor);
-}
-
 std::vector<Place> Uses::readers(const Tensor& tensor, Phase phase) const
 {
     std::vector<Place> some;

@@ -44,7 +44,7 @@ class Uses {
     explicit Uses(List& list);
 
     /// Operations that read the tensor, in the order of the list.
-    const std::vector<Place>& readers(const Tensor& tensor) const;
+    const std::vector<Place>& readers(const Tensor& tensor) const { return of(readers_, tensor); }
     std::vector<Place> readers(const Tensor& tensor, Phase phase) const;
     /// The operation that alone reads it forward, if there is one.
     Place only_reader(const Tensor& tensor) const;

@@ -37,9 +37,8 @@ void read_scaled_sources(List& list, const Choosers& choosers)
         if (!norm_behind(uses, reader) || !reads_scaled(convolution->shape, choosers)) return;
         mask_by_source(uses, norm.result);
         place.entry->is_removed = true;
-        for (const Place& each : uses.readers(norm.result)) {
+        for (const Place& each : uses.readers(norm.result))
             if (auto* const pass = each.as<Convolve>()) read_scaled(*pass, norm);
-        }
     });
     list.sweep();
 }

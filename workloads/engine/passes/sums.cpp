@@ -37,9 +37,8 @@ class NormingSums {
         for_each_of<ReduceGradient>(list, [&](const Place& place, const ReduceGradient& reduction) {
             if (place.stage->part.phase == Phase::backward) reductions_[reduction.sum.begin] = place;
         });
-        for (List::Stage& stage : list.stages) {
+        for (List::Stage& stage : list.stages)
             if (stage.part.phase == Phase::backward) backward_[stage.part.layer] = &stage;
-        }
         for_each_of<Normalise>(list, [&](const Place& place, Normalise& sum) {
             if (!sum.other || !sum.scale) return;
             NormingSum one{.stage = place.stage, .sum = &sum, .first = norm_of(sum.source, sum.scale)};
