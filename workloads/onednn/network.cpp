@@ -13,7 +13,6 @@
 #include "workloads/onednn/operations/binding.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 
 namespace roof::onednn {
@@ -152,9 +151,8 @@ Network::Network(const model::Graph& graph, const Settings& settings)
     program_.place(what);
 
     for (const Trained& trained : trained_) touch(trained);
-    for (const Running& statistics : running_) {
+    for (const Running& statistics : running_)
         std::fill_n(statistics.variance.data(), statistics.variance.stored(), 1.0F);
-    }
     for (std::size_t k = 0; k < caches.size(); ++k) {
         fill_by_rows(program_, dims_of(caches[k].desc()), {caches[k]},
                      [cache = model::hashed_cache(static_cast<int>(k))](std::span<float> values, std::size_t first) {

@@ -1,5 +1,4 @@
-// A trainable network: a model's graph as a program with its memory. The constructor allocates everything; a step
-// allocates no tensors.
+// A trainable network: a graph as a program with its memory. The constructor allocates everything, a step no tensors.
 #pragma once
 
 #include "workloads/model/graph.hpp"
@@ -57,8 +56,7 @@ class Network {
     const std::vector<model::Parameter>& parameters() const { return parameters_; }
     const std::vector<Trained>& trained() const { return trained_; }
     const std::vector<Running>& running() const { return running_; }
-    /// Writes the values that `fill` stores: those from number `first` on, in PyTorch's shape OIHW, [out][in] or
-    /// [channels].
+    /// Writes the values that `fill` stores, those from `first` on, in PyTorch's shape OIHW, [out][in] or [channels].
     void set(std::size_t parameter, const std::function<void(std::span<float> values, std::size_t first)>& fill);
 
   private:

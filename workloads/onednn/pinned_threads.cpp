@@ -1,5 +1,4 @@
-// libgomp reuses its threads in parallel regions of the same size, so an affinity set in one region remains in the
-// next.
+// libgomp reuses its threads in parallel regions of one size, so an affinity that one sets remains in the next.
 #include "workloads/onednn/pinned_threads.hpp"
 
 #include "ert/base/text.hpp"

@@ -11,9 +11,8 @@ namespace roof::onednn {
 
 class PinnedThreads {
   public:
-    /// Pins the calling thread and the threads of its parallel regions of this size to one processor each, cores before
-    /// their second hardware threads. Does nothing if there are fewer allowed processors than threads, or if `threads`
-    /// is 0.
+    /// Pins the calling thread and those of its parallel regions of this size to one processor each, cores before their
+    /// second hardware threads. Does nothing for 0 threads, or with fewer allowed processors.
     explicit PinnedThreads(int threads);
     /// Restricts the calling thread and `threads` of its parallel regions to the rank's processors, if roof started it.
     PinnedThreads(const parallel::Place& place, int threads);

@@ -16,8 +16,7 @@ namespace roof::onednn {
 
 class Step : public engine::Step {
   public:
-    /// `data`: as in data::open_source, decoded in `workers` threads; `place`: of a rank. Throws what Network and
-    /// open_source throw.
+    /// `data`: as in data::open_source, by `workers` threads; `place`: of a rank. Throws as Network and open_source.
     Step(const model::Graph& graph, const Settings& settings, const std::string& data, int workers,
          const parallel::Place& place = {});
 

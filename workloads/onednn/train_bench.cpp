@@ -40,9 +40,4 @@ std::optional<std::string> TrainBench::lacking(const Point& point, const Machine
            point.text("precision") + " for this machine; 'direct' and 'auto' serve";
 }
 
-std::filesystem::path TrainBench::choices_file(const Machine& machine, const Device&) const
-{
-    return std::filesystem::path(machine.name) / "convolutions.csv";
-}
-
 }  // namespace roof::onednn

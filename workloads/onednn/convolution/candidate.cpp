@@ -151,9 +151,8 @@ void add_products(const dnnl::engine& engine, const ConvolutionPass& shape, std:
 LibraryFacts facts_of(const std::string& implementation, const model::Convolution& convolution)
 {
     LibraryFacts facts;
-    for (const auto& [mark, bits] : instruction_sets) {
+    for (const auto& [mark, bits] : instruction_sets)
         if (facts.vector_bits == 0 && implementation.find(mark) != std::string::npos) facts.vector_bits = bits;
-    }
     for (const Known& row : known) {
         if (implementation.find(row.mark) == std::string::npos) continue;
         facts.algorithm = row.algorithm;

@@ -84,8 +84,7 @@ class Chooser {
         return found == all_.end() ? all_.front() : *found;
     }
 
-    /// The fastest of the preferred candidates. Without remembered choices nothing is measured and the first kernel is
-    /// taken.
+    /// The fastest of the preferred candidates; without remembered choices the first kernel, and nothing is measured.
     Candidate direct(const Layouts& edges) const
     {
         Candidates preferred = all_;
@@ -107,8 +106,6 @@ class Chooser {
         if (candidates.size() == 1) return candidates.front();
         const Question asked{text(shape_), pass, std::string(traits(settings_.precision).name), settings_.threads,
                              library_of(all_)};
-        std::vector<std::string> names;
-        for (const Candidate& candidate : candidates) names.push_back(candidate.name);
         const auto prepare = [&]() -> engine::CandidateSeconds {
             const auto trials = std::make_shared<Trials>(engine_, shape_, candidates, edges);
             return [trials](std::size_t candidate) { return trials->seconds(candidate); };
@@ -116,7 +113,7 @@ class Chooser {
         engine::Choices unkept;
         engine::Choices& choices = settings_.choices ? *settings_.choices : unkept;
         try {
-            return candidates[choices.fastest(asked, names, prepare, engine::Undecided::tried_again)];
+            return candidates[choices.fastest(asked, names_in(candidates), prepare, engine::Undecided::tried_again)];
         } catch (const OutOfMemory&) {
             return candidates.front();  // the network will not fit either; its error reports the required memory
         }

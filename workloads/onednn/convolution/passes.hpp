@@ -71,8 +71,7 @@ std::optional<std::string> unsupported_precision(Precision precision, model::Use
 /// True if this machine has a Winograd convolution of this precision.
 bool offers_winograd(Precision precision);
 
-/// Appends the pass between tensors in any layouts. Operands in other layouts than the candidate's are reordered, both
-/// in the step and in trials.
+/// Appends the pass between tensors in any layouts: operands are reordered to the candidate's, also in trials.
 void append_pass(Program& program, Pass pass, const Candidate& candidate, const ConvolutionTensors& tensors);
 
 /// The implementation of one pass. `edges`: layouts between the convolution and its neighbours, as oneDNN's first
@@ -82,10 +81,9 @@ struct ChosenPass {
     Layouts edges;
 };
 
-/// Selects the candidates of convolutions by the algorithm of the settings. `auto` measures all candidates of a pass
-/// and takes the fastest. `direct` takes the fastest of oneDNN's first choice and this project's direct kernels. In
-/// bf16 the candidates multiply in both ways: by the dot product, or widened to fp32. Images are read in a plain
-/// layout.
+/// Selects the candidates of convolutions by the algorithm of the settings: `auto` the fastest of all of a pass,
+/// `direct` of oneDNN's first choice and this project's direct kernels. In bf16 candidates multiply in both ways: by
+/// the dot product, or widened to fp32. Images are read in a plain layout.
 class Convolutions {
   public:
     /// Both must outlive it.

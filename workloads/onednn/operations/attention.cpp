@@ -84,10 +84,7 @@ struct Added {
         const Dims dims{static_cast<Dim>(operation.added.rows.elements()) / heads, heads};
         rows =
             makes ? to.train(operation.added.rows, plain(dims), dims).value : to.trained_of(operation.added.rows).value;
-        const auto& all = to.list.constants();
-        places = std::ranges::find(all, operation.added.places.block, [](const auto& one) {
-                     return one.first.block;
-                 })->second;
+        places = to.list.numbers_of(operation.added.places);
     }
 
     /// Of an item's head, in its window.

@@ -194,8 +194,7 @@ void find_statistics(const PlacedNorm& placed, Dim group, const double* sums)
     }
 }
 
-/// Computes the gradients of scale and shift from this rank's sums, and the terms that the second pass subtracts from
-/// the sums of all ranks.
+/// The gradients of scale and shift from this rank's sums, and what the second pass subtracts, from all ranks'.
 void find_gradients(const PlacedNorm& placed, Dim group, const double* own, const double* all)
 {
     const Norm& norm = placed.norm;

@@ -49,8 +49,7 @@ struct Norm {
     Tensor running_mean, running_variance;
 };
 
-/// result = sum of norms + addend; max(result, 0) if `relu`. Either one norm, or two with `relu` and without addend.
-/// All tensors have one layout.
+/// result = norms + addend; max(result, 0) if `relu`. One norm, or two with `relu` and no addend, all in one layout.
 struct NormSum {
     std::vector<Norm> norms;
     Tensor addend{};  ///< or none

@@ -50,9 +50,8 @@ Tensor Binding::read(const ir::Tensor& tensor, const Desc& layout)
     const Tensor& place = places_.at(list.place_of(tensor.block));
     if (place.desc() == layout) return place;
     std::vector<Tensor>& copies = copies_[list.place_of(tensor.block)];
-    for (const Tensor& copy : copies) {
+    for (const Tensor& copy : copies)
         if (copy.desc() == layout) return copy;
-    }
     return copies.emplace_back(program.in_layout(place, layout));
 }
 

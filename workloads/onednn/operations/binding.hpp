@@ -40,8 +40,7 @@ class Binding {
     Tensor read(const ir::Tensor& tensor);
     /// Returns the tensor in this layout and precision: itself or a copy, which later readers share.
     Tensor read(const ir::Tensor& tensor, const Desc& layout);
-    /// Returns the tensor, to be written in this layout. It has the memory of its earlier values if they had that
-    /// layout.
+    /// Returns the tensor, to be written in this layout, in the memory of earlier values if they had that layout.
     Tensor write(const ir::Tensor& tensor, const Desc& layout);
     bool has(const ir::Tensor& tensor) const { return places_.contains(list.place_of(tensor.block)); }
     Desc layout_of(int block) const { return places_.at(list.place_of(block)).desc(); }

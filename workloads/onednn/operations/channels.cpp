@@ -122,10 +122,9 @@ void bind(Binding& to, const ir::CopyChannels& operation)
         return to.program.append(
             [from, result] { std::memcpy(result.elements().at, from.elements().at, from.desc().get_size()); },
             {from, result}, "roof:flatten");
-    const auto& all = to.list.constants();
-    const auto order = std::ranges::find(all, operation.order.block, [](const auto& one) { return one.first.block; });
     std::vector<Move> moves;
-    for (const std::int32_t channel : order->second) moves.push_back({channel, static_cast<int>(moves.size())});
+    for (const std::int32_t channel : to.list.numbers_of(operation.order))
+        moves.push_back({channel, static_cast<int>(moves.size())});
     append_moves(to.program, from, result, 1, moves);
 }
 

@@ -1,8 +1,7 @@
 // Convolution:  y[n,o] = b[o] + sum over i and the window of w[o,i] * x[n,i]
 //   dx = the correlation of dy with w rotated by 180 degrees
 //   dw[o,i] = sum over n and the map of x[n,i] * dy[n,o];  db = sum of dy
-// The trained weights have the layout of their gradient. Where a pass needs another layout or bf16, each step reorders
-// them.
+// Trained weights have the layout of their gradient; where a pass needs another or bf16, each step reorders them.
 #include "workloads/onednn/operations/binding.hpp"
 
 namespace roof::onednn {

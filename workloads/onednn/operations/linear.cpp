@@ -37,16 +37,6 @@ const Trained& train_rows(Binding& to, const ir::Tensor& piece, const LinearShap
     return made;
 }
 
-}  // namespace
-
-Desc layout_of_weights(const ir::Multiply& operation)
-{
-    const LinearShape shape = shape_of(operation.source, operation.result);
-    return rows(Dims{shape.outputs, shape.inputs}, shape.row);
-}
-
-namespace {
-
 void forward(Binding& to, const ir::Multiply& operation)
 {
     const LinearShape shape = shape_of(operation.source, operation.result);
@@ -88,6 +78,12 @@ void backward_weights(Binding& to, const ir::Multiply& operation)
 }
 
 }  // namespace
+
+Desc layout_of_weights(const ir::Multiply& operation)
+{
+    const LinearShape shape = shape_of(operation.source, operation.result);
+    return rows(Dims{shape.outputs, shape.inputs}, shape.row);
+}
 
 void bind(Binding& to, const ir::Multiply& operation)
 {

@@ -127,9 +127,8 @@ struct Layout {
 Layout layout_of(const Desc& desc, Precision precision)
 {
     constexpr std::array<Layout, 3> known{{{Tag::nChw16c, 16}, {Tag::nChw8c, 8}, {Tag::nchw, 1}}};
-    for (const Layout& layout : known) {
+    for (const Layout& layout : known)
         if (desc == in_format(dims_of(desc), layout.tag, precision)) return layout;
-    }
     return known.front();
 }
 

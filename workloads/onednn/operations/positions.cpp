@@ -1,8 +1,6 @@
 // The values of positions, and positions taken from others, in the layouts that the maps have.
 #include "workloads/onednn/operations/positions.hpp"
-#include "workloads/kernels/parallel.hpp"
 
-#include <algorithm>
 #include <vector>
 
 namespace roof::onednn {
@@ -82,8 +80,7 @@ template <class Element>
                                            : add_positions_in<float>(of, begin, end);
 }
 
-/// Copies channels of a position, from `first` on, to those from `to` on; without a source zeros. At once what is
-/// together in both layouts.
+/// Copies channels from `first` on to those from `to` on, at once what is together in both; without a source zeros.
 template <class Element>
 void copy_run(const Element* source, const Positions& from, Dim first, Element* result, const Positions& at, Dim to,
               Dim count)
@@ -134,9 +131,7 @@ void bind(Binding& to, const ir::TakePositions& operation)
     const ir::Tensor& result = operation.result;
     const Desc own = result.height * result.width > 1 ? with_channels_together(plain(result)) : plain(result);
     const Tensor y = to.write(result, result.like >= 0 ? to.layout_of(result.like) : own);
-    std::vector<std::int32_t> order;
-    for (const auto& [block, values] : to.list.constants())
-        if (operation.order && block.block == operation.order.block) order = values;
+    const auto order = operation.order ? to.list.numbers_of(operation.order) : std::vector<std::int32_t>{};
     to.program.append(
         [=, from = positions_of(x.desc()), at = positions_of(y.desc()), piece = Dim{operation.piece()},
          first = Dim{operation.first}] {

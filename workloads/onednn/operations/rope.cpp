@@ -60,10 +60,8 @@ void bind(Binding& to, const ir::Turn& operation)
     const Positions at = positions_of(source.desc());
     const Dim of_thread = rows_at_once * at.stored;
     const Tensor rows = to.program.tensor(plain(Dims{to.settings.threads, of_thread}));
-    const auto& all = to.list.constants();
-    const auto found = std::ranges::find(all, operation.angles.block, [](const auto& one) { return one.first.block; });
     std::vector<float> angles;
-    for (const std::int32_t bits : found->second) angles.push_back(std::bit_cast<float>(bits));
+    for (const std::int32_t bits : to.list.numbers_of(operation.angles)) angles.push_back(std::bit_cast<float>(bits));
     to.program.append(
         [=, angles = std::move(angles), heads = Dim{operation.heads}, half = Dim{operation.angles.channels},
          sign = operation.back ? -1.0F : 1.0F] {

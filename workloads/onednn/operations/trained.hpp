@@ -15,8 +15,7 @@ struct GradientFactors {
     Tensor result_gradient;  ///< [batch][outputs]
 };
 
-/// A trained tensor, and unless only the forward pass runs its gradient and the averages of that, all in one layout. `dims` are
-/// PyTorch's (OIHW).
+/// A trained tensor and, if trained, its gradient and averages, all in one layout. `dims` are PyTorch's (OIHW).
 struct Trained {
     Tensor value, gradient, momentum;
     Dims dims;

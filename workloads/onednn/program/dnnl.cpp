@@ -3,7 +3,6 @@
 #include "workloads/onednn/program/dnnl.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -30,9 +29,8 @@ std::optional<typename Primitive::primitive_desc> implementation(int place, cons
 {
     using Description = typename Primitive::primitive_desc;
     const auto advanced = [place](Description description) -> std::optional<Description> {
-        for (int skipped = 0; skipped < place; ++skipped) {
+        for (int skipped = 0; skipped < place; ++skipped)
             if (!description.next_impl()) return std::nullopt;
-        }
         return description;
     };
     return std::apply(

@@ -76,11 +76,6 @@ Tensor Program::view(const Tensor& of, const Desc& desc)
     return tensors_.back();
 }
 
-Tensor Program::outside(const Desc& desc) const
-{
-    return {dnnl::memory(desc, engine_, DNNL_MEMORY_NONE)};
-}
-
 void Program::append(std::function<void()> run, const std::vector<Tensor>& used, const std::string& implementation)
 {
     Operation operation{implementation, {}, {}};

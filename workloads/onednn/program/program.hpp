@@ -54,7 +54,7 @@ class Program : public engine::Program<std::function<void()>> {
     /// The tensor's memory in another layout of the same bytes.
     Tensor view(const Tensor& of, const Desc& desc);
     /// A tensor whose memory the caller sets before each run.
-    Tensor outside(const Desc& desc) const;
+    Tensor outside(const Desc& desc) const { return {dnnl::memory(desc, engine_, DNNL_MEMORY_NONE)}; }
 
     /// Appends a primitive; its scratchpad is part of the memory plan. Here and below tensors that are none are left out.
     void append(const Implementation& implementation, Arguments arguments);
