@@ -14,7 +14,7 @@ class TrainBench : public engine::TrainBench {
   private:
     std::vector<Axis> own_axes(const Machine& machine) const override;
     std::optional<std::string> lacking(const Point& point, const Machine& machine, const Device& device) const override;
-    std::filesystem::path choices_file(const Machine& machine, const Device& device) const override
+    std::filesystem::path choices_file(const Machine& machine, const Device& /*device*/) const override
     {
         return std::filesystem::path(machine.name) / "convolutions.csv";
     }
