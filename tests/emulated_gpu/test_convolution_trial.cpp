@@ -90,7 +90,7 @@ TEST_CASE("a convolution with scaled source and sums agrees with its parts in ev
     Tried tried(shape);
     tried.place();
     CHECK(tried.agrees(1));
-    CHECK(tried.trial.ways()[0].shared.empty());  // the source is read as it is
+    CHECK(tried.trial.ways()[0].shared.empty());     // the source is read as it is
     CHECK(tried.trial.ways()[0].timed.size() == 2);  // with what adds the bias
 }
 
