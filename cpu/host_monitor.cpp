@@ -44,7 +44,8 @@ double own_processor_seconds()
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Processor times are counted in ticks of 10 ms, too coarse for a short launch, which gets what was counted over the last such time.
+/// Processor times are counted in ticks of 10 ms, too coarse for a short launch, which gets what was counted over the
+/// last such time.
 constexpr Seconds shortest_window{0.25};
 
 /// With more processor time several threads worked, and may share the core with each other.

@@ -1,4 +1,5 @@
-// Watches the machine beside the launches of a training step, by counts of the kernel (/proc) and readings of the core (noise_monitor.hpp).
+// Watches the machine beside the launches of a training step, by counts of the kernel (/proc) and readings of the core
+// (noise_monitor.hpp).
 #pragma once
 
 #include "ert/method/bench/clock.hpp"

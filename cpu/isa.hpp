@@ -11,8 +11,8 @@
 namespace roof::cpu {
 
 /// The encoding of an instruction. `scalar` works on one element in the low lane of an xmm register. Fused multiply-add
-/// has no legacy form, so scalar and sse kernels use its 128-bit VEX form. `tile` works on the matrix unit's tiles. `neon` and
-/// `sve` are AArch64's.
+/// has no legacy form, so scalar and sse kernels use its 128-bit VEX form. `tile` works on the matrix unit's tiles.
+/// `neon` and `sve` are AArch64's.
 enum class Encoding { scalar, sse, vex, evex, tile, neon, sve };
 
 struct Isa {

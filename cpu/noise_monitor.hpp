@@ -82,8 +82,9 @@ class MonitoredTeam {
     /// As PinnedTeam::run; not timed or monitored.
     void run(const std::function<void(int thread)>& work) const { team_.run(work); }
 
-    /// Runs work(0) … work(size() - 1), each as often as the trace asks, all started together, between two readings of each core. The trace gets the
-    /// time from the first start to the last end, the mean of the clocks that are known, and the launch's disturbances.
+    /// Runs work(0) … work(size() - 1), each as often as the trace asks, all started together, between two readings of
+    /// each core. The trace gets the time from the first start to the last end, the mean of the clocks that are known,
+    /// and the launch's disturbances.
     ///
     /// With many threads, at least one is disturbed in nearly every launch. With Resources::their_own and several
     /// threads, all repeat the work up to twice until each thread has an undisturbed run. The time is then that of the

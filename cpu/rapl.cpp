@@ -49,7 +49,8 @@ PowerMeter rapl_meter(const std::filesystem::path& folder)
         const std::filesystem::path& zone = entry.path();
         const std::string name = read<std::string>(zone / "name").value_or("");
         const auto range = read<double>(zone / "max_energy_range_uj");
-        // "intel-rapl-mmio:0" is the same package by another way; other subzones are parts of the package, and `psys` is the whole machine.
+        // "intel-rapl-mmio:0" is the same package by another way; other subzones are parts of the package, and `psys`
+        // is the whole machine.
         if (!zone.filename().string().starts_with("intel-rapl:") || !range) continue;
         if (!name.starts_with("package") && name != "dram") continue;
         const std::filesystem::path counter = zone / "energy_uj";

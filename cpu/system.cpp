@@ -1,5 +1,6 @@
-// Reads small system files and CPUID. Its leaves 4 (Intel) and 0x8000001d (AMD) give the geometry of each cache; 0x80000006 (AMD) gives
-// the size of L2. Its size of L3 is that of all L3 caches of the package together, so it is not read.
+// Reads small system files and CPUID. Its leaves 4 (Intel) and 0x8000001d (AMD) give the geometry of each cache;
+// 0x80000006 (AMD) gives the size of L2. Its size of L3 is that of all L3 caches of the package together, so it is not
+// read.
 #include "cpu/system.hpp"
 
 #include "ert/base/files.hpp"

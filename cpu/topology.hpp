@@ -65,13 +65,15 @@ Layout read_layout();
 /// The layout of any loaded hwloc topology, restricted to the processors in `allowed`, by the kernel's numbers.
 Layout layout_of(hwloc_topology* topology, const std::vector<int>& allowed);
 
-/// The part of the layout for a process whose control group grants `quota` processors' worth of time; 0: no limit. Takes
-/// as many processors as that keeps busy without throttling, at least one. The machine stays empty.
-/// `thread_counts`: one; all cores of the fastest kind, of a NUMA node and of a socket; all cores; all hardware threads.
+/// The part of the layout for a process whose control group grants `quota` processors' worth of time; 0: no limit.
+/// Takes as many processors as that keeps busy without throttling, at least one. The machine stays empty.
+/// `thread_counts`: one; all cores of the fastest kind, of a NUMA node and of a socket; all cores; all hardware
+/// threads.
 Topology granted_topology(const Layout& layout, double quota);
 
-// What the machine's reports about itself show (reports.cpp): capabilities, with a reason for each and a remedy if there is one;
-// contradictions between reports, and reports known to be unreliable. Functions of the reports, so that tests can cover any machine.
+// What the machine's reports about itself show (reports.cpp): capabilities, with a reason for each and a remedy if
+// there is one; contradictions between reports, and reports known to be unreliable. Functions of the reports, so that
+// tests can cover any machine.
 
 /// `machine` needs isa, features and huge_pages.
 std::vector<Capability> capabilities_of(const Machine& machine);

@@ -1,4 +1,5 @@
-// The one translation unit that compiles Catch2's runner. Ends with `skipped_status` where every test case that ran was skipped.
+// The one translation unit that compiles Catch2's runner. Ends with `skipped_status` where every test case that ran was
+// skipped.
 #define CATCH_CONFIG_RUNNER
 #include "tests/skip.hpp"
 

@@ -74,8 +74,8 @@ bool is_lower_bound(const ModelEstimate& estimate);
 /// open, or a batch below 1. Of `request` without machine, link, devices and images.
 ModelEstimate estimate_model(const EstimateRequest& request);
 
-/// Keys model, batch, precision, optimizer, parameters, multiply_adds, flops, bytes, memory, layers; every count is a JSON
-/// integer.
+/// Keys model, batch, precision, optimizer, parameters, multiply_adds, flops, bytes, memory, layers; every count is a
+/// JSON integer.
 nlohmann::json to_json(const ModelEstimate& estimate);
 
 /// Tables of fewer than 100 columns. Convolution and linear layers have a row each; other layers are summed by kind.

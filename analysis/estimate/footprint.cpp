@@ -96,8 +96,8 @@ long long cached_values(const Graph& graph)
     return sum;
 }
 
-/// The most live values while a layer runs: in the forward pass kept values, and those still in use; in the backward pass values still to be
-/// read, and gradients.
+/// The most live values while a layer runs: in the forward pass kept values, and those still in use; in the backward
+/// pass values still to be read, and gradients.
 long long most_alive(const std::vector<Block>& blocks, bool in_backward)
 {
     const int end = static_cast<int>(blocks.size());

@@ -12,7 +12,8 @@
 namespace roof::analysis {
 namespace {
 
-/// The step as a measurement without times. `by_winograd`: convolutions execute the fewest products that it can do with.
+/// The step as a measurement without times. `by_winograd`: convolutions execute the fewest products that it can do
+/// with.
 Measurement planned_step(const ModelEstimate& network, const EstimateRequest& request, const std::string& device,
                          bool by_winograd = false)
 {
@@ -62,8 +63,8 @@ void check(const EstimateRequest& request)
         throw InputError("several devices need a link for their gradients, such as nvlink or pcie");
 }
 
-/// FLOPs over the peak plus the largest bytes over bandwidth of a level, at the usual shares of the target's roofs, which are below 1 on a
-/// shared machine.
+/// FLOPs over the peak plus the largest bytes over bandwidth of a level, at the usual shares of the target's roofs,
+/// which are below 1 on a shared machine.
 Seconds one_after_the_other(const Placement& layer, const Ceiling& compute, const std::vector<const Ceiling*>& levels)
 {
     Seconds moving;

@@ -3,14 +3,15 @@
 // placement are comparable.
 //   layer by layer   the sum over layers and passes of max(FLOPs / peak, compulsory bytes / bandwidth of each level)
 //   all at once      the same maximum over the network's sums, as if all layers ran at the same time
-//                    Both count what each layer reads and writes. A step that fuses layers, or finds a map in a cache, moves less and may be faster.
+//                    Both count what each layer reads and writes. A step that fuses layers, or finds a map in a cache,
+//                    moves less and may be faster.
 //   without overlap  the sum over layers and passes of FLOPs / peak + bytes / bandwidth, at the usual rates of the
-//                    target, which on a shared machine are below its ceilings, and on a GPU the measured time of a launch in a CUDA graph
-//                    for each. Not a bound, but the better prediction.
-// The first has an interval: the same with every roof at the upper and at the lower end of its own. It says how well the roofs are known,
-// not how far a step stays from them. A roof that is a lower bound has no upper end, and a sheet's figure has neither.
-// The last has one on a CPU's measured roofs: as far as measured steps were from their predictions (fastest_of_predicted,
-// slowest_of_predicted). Nobody compared enough steps on GPUs.
+//                    target, which on a shared machine are below its ceilings, and on a GPU the measured time of a
+//                    launch in a CUDA graph for each. Not a bound, but the better prediction.
+// The first has an interval: the same with every roof at the upper and at the lower end of its own. It says how well
+// the roofs are known, not how far a step stays from them. A roof that is a lower bound has no upper end, and a sheet's
+// figure has neither. The last has one on a CPU's measured roofs: as far as measured steps were from their predictions
+// (fastest_of_predicted, slowest_of_predicted). Nobody compared enough steps on GPUs.
 #pragma once
 
 #include "analysis/estimate/estimate.hpp"
@@ -89,7 +90,8 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
 /// Of what was counted by `request`.
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request, const ModelEstimate& counted);
 
-/// A row for each quantity, a column for each machine. All estimates must have the same request. The reason why a machine has no estimate is below the table.
+/// A row for each quantity, a column for each machine. All estimates must have the same request. The reason why a
+/// machine has no estimate is below the table.
 std::string to_text(std::span<const MachineEstimate> estimates);
 
 /// The smallest batch from which compute bounds it, up to `largest`; nothing where that is the same at every batch. The

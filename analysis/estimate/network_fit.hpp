@@ -1,8 +1,8 @@
 // The alpha-beta model fitted to the measured messages of the bench `network` (workloads/parallel/network_bench.hpp):
 //   a message        t = alpha + bytes / beta
 //   an all-reduce    t = 2(n-1) alpha + 2(n-1)/n * bytes / beta     over n ranks, in a ring
-// Small and large messages count alike: the fit minimises relative errors. Intervals come from a bootstrap over the samples of
-// each size. They do not contain the model's own error, which `misfit` shows.
+// Small and large messages count alike: the fit minimises relative errors. Intervals come from a bootstrap over the
+// samples of each size. They do not contain the model's own error, which `misfit` shows.
 #pragma once
 
 #include "ert/base/estimate.hpp"

@@ -1,10 +1,10 @@
 // The efficiency of data-parallel training on more nodes, as a bracket:
 //   T1 / (T1 + t + sigma sqrt(2 ln n))  <=  efficiency  <=  T1 / max(T1, T_forward + t)
-// T1 and T_forward are the times of a step and of its forward pass on one rank, t that of the all-reduce of all gradients, and
-// sigma the scatter of T1 from step to step, of which a step over n ranks waits for the slowest. Below: nothing overlaps.
-// Above: the all-reduce runs beside the backward pass, and no rank is late.
-// Ranks of one node reduce first, then one ring runs over the nodes: t = ring(within) + ring(between).
-// Measured runs lie below this bracket: the low end of a prediction is `reach` times the bracket's.
+// T1 and T_forward are the times of a step and of its forward pass on one rank, t that of the all-reduce of all
+// gradients, and sigma the scatter of T1 from step to step, of which a step over n ranks waits for the slowest. Below:
+// nothing overlaps. Above: the all-reduce runs beside the backward pass, and no rank is late. Ranks of one node reduce
+// first, then one ring runs over the nodes: t = ring(within) + ring(between). Measured runs lie below this bracket: the
+// low end of a prediction is `reach` times the bracket's.
 #pragma once
 
 #include "analysis/estimate/network_fit.hpp"
@@ -37,9 +37,9 @@ Seconds all_reduce_time(Bytes gradients, int nodes, int per_node, const Link& be
 /// A scatter that is not known counts as none.
 Bracket efficiency_bracket(const OneRank& one, Seconds all_reduce, int ranks);
 
-/// Of the low end of the bracket, as far as runs fell in the half of the record that made it: the published rows and our own, every second
-/// series (tests/analysis/estimate/data/scaling_record.csv). 27 of the 28 rows of the other half lie above, and 115 of the 123 of a whole
-/// report (docs/network.md).
+/// Of the low end of the bracket, as far as runs fell in the half of the record that made it: the published rows and
+/// our own, every second series (tests/analysis/estimate/data/scaling_record.csv). 27 of the 28 rows of the other half
+/// lie above, and 115 of the 123 of a whole report (docs/network.md).
 inline constexpr double published_reach = 0.59;
 
 /// below, above: the model lacks something that the measurement has.

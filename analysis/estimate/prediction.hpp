@@ -1,5 +1,6 @@
 // Blind prediction: the estimate of every row of a sweep, saved with a fingerprint before the first row is measured,
-// and compared with the rows afterwards. The prediction is the time without overlap, with its interval (machine_estimate.hpp).
+// and compared with the rows afterwards. The prediction is the time without overlap, with its interval
+// (machine_estimate.hpp).
 #pragma once
 
 #include "analysis/estimate/machine_estimate.hpp"
@@ -27,14 +28,15 @@ struct Prediction {
     bool is_tried = false;  ///< by a trial (trial.hpp), not by the roofs alone
 };
 
-/// Predicts a training step: a point with model, batch and precision. Of a row whose convolutions take the fastest algorithm the interval
-/// reaches down to what Winograd's products allow. nullopt for other points and for a precision
+/// Predicts a training step: a point with model, batch and precision. Of a row whose convolutions take the fastest
+/// algorithm the interval reaches down to what Winograd's products allow. nullopt for other points and for a precision
 /// without a ceiling on the target. `trial`: trial_of() the point, as it was measured; null: by the roofs alone. Throws
 /// InputError for an unknown model.
 std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target,
                                   const Measurement* trial = nullptr);
 
-/// predictions.csv: row, least_s, predicted_s, low_s, high_s, memory_bytes, fits. Numbers are exact; an end that is not known is empty.
+/// predictions.csv: row, least_s, predicted_s, low_s, high_s, memory_bytes, fits. Numbers are exact; an end that is not
+/// known is empty.
 std::string to_csv(std::span<const Prediction> predictions);
 /// Throws InputError with file and line.
 std::vector<Prediction> parse_predictions(std::string_view text, const std::string& name);

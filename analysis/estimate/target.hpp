@@ -1,5 +1,5 @@
-// The machine of an estimate: measured ceilings, or the peaks and bandwidths of a spec sheet (configs/machines), published by the vendor,
-// with sources, in the same form. Known: measured or spec.
+// The machine of an estimate: measured ceilings, or the peaks and bandwidths of a spec sheet (configs/machines),
+// published by the vendor, with sources, in the same form. Known: measured or spec.
 #pragma once
 
 #include "ert/base/precision.hpp"

@@ -1,4 +1,5 @@
-// One node, measured now, against the digests of its fleet: what a prolog can tell without Python. `roof fleet` tells smaller differences.
+// One node, measured now, against the digests of its fleet: what a prolog can tell without Python. `roof fleet` tells
+// smaller differences.
 #pragma once
 
 #include "analysis/fleet/digest.hpp"
@@ -23,7 +24,8 @@ struct Fleet {
 /// InputError for a place that is neither, for a file that is no digest, and for more than `most_entries`.
 Fleet read_fleet(const std::filesystem::path& place, std::size_t most_entries = 1'000'000);
 
-/// In rising order: the last counts where several are true. Changed kind: fewer processors or devices than the others have.
+/// In rising order: the last counts where several are true. Changed kind: fewer processors or devices than the others
+/// have.
 enum class Finding { fine, not_judged, changed_kind, slow };
 constexpr EnumNames<Finding, 4> names_of(Finding)
 {
@@ -51,8 +53,8 @@ struct HealthFinding {
     std::size_t nodes = 0;            ///< of the reference
 };
 
-/// What can be said of a node before it is measured: a finding if the reference has no other node, or none of one of `kinds`, those of the
-/// digests that would be made.
+/// What can be said of a node before it is measured: a finding if the reference has no other node, or none of one of
+/// `kinds`, those of the digests that would be made.
 std::optional<HealthFinding> judge_reference(const std::string& node, const std::vector<std::string>& kinds,
                                              const Fleet& reference);
 
@@ -61,8 +63,9 @@ std::optional<HealthFinding> judge_reference(const std::string& node, const std:
 /// kind's rates (memory, cache, compute, link, latency) if it is 5% below; from five other nodes on also by five
 /// standard deviations of theirs, 1.4826 times the median of the distances from the median.
 ///
-/// A lower bound of `now` counts as the rate: a node that is busy before its job is not what the job needs. Lower bounds of the others
-/// count where fewer than five of them have a rate: they lie too low, so that no node looks slow by that.
+/// A lower bound of `now` counts as the rate: a node that is busy before its job is not what the job needs. Lower
+/// bounds of the others count where fewer than five of them have a rate: they lie too low, so that no node looks slow
+/// by that.
 HealthFinding judge_health(const std::vector<Digest>& now, const Fleet& reference);
 
 /// 0 fine, 1 found, 2 could not judge.
@@ -76,8 +79,8 @@ std::string health_metrics(const HealthFinding& finding, double seconds);
 
 nlohmann::json health_json(const HealthFinding& finding, double seconds);
 
-/// A Slurm prolog (slurm_prolog.sh) that runs `command`, a line of quoted words, and drains the node if it exits with 1. `seconds`: after
-/// which the command is ended.
+/// A Slurm prolog (slurm_prolog.sh) that runs `command`, a line of quoted words, and drains the node if it exits
+/// with 1. `seconds`: after which the command is ended.
 std::string health_prolog(const std::string& command, int seconds);
 
 /// "cpu memory" of "cpu bandwidth DRAM load threads=26"; empty for a name of another form.

@@ -54,8 +54,9 @@ DigestRate rate_of(const Ceiling& ceiling, const Machine& machine)
     return rate;
 }
 
-/// The order of a digest, by what a fault of the rate costs a training step: memory and caches with all threads, arithmetic with all
-/// threads, latencies, what has a condition (paths to the host, small pages, other NUMA nodes), part of the threads.
+/// The order of a digest, by what a fault of the rate costs a training step: memory and caches with all threads,
+/// arithmetic with all threads, latencies, what has a condition (paths to the host, small pages, other NUMA nodes),
+/// part of the threads.
 int rank_of(const Ceiling& ceiling, const Ceilings& all)
 {
     if (ceiling.kind == Role::latency) return 2;
@@ -64,7 +65,8 @@ int rank_of(const Ceiling& ceiling, const Ceilings& all)
     return ceiling.kind == Role::bandwidth ? 0 : 1;
 }
 
-/// Vector arithmetic of a CPU: its rates with one instruction set and number of threads differ by whole factors and share their faults.
+/// Vector arithmetic of a CPU: its rates with one instruction set and number of threads differ by whole factors and
+/// share their faults.
 bool is_twin(const Ceiling& ceiling)
 {
     constexpr std::array<std::string_view, 4> operations{"best", "fma", "mul+add", "add"};
@@ -80,8 +82,8 @@ std::string mean_name(Ceiling ceiling, std::size_t count)
     return id_of(ceiling);
 }
 
-/// The geometric mean. Its relative half-width is the mean of theirs, which holds however their errors go together. It is a lower bound if
-/// one of them is.
+/// The geometric mean. Its relative half-width is the mean of theirs, which holds however their errors go together. It
+/// is a lower bound if one of them is.
 DigestRate mean_of(const std::vector<const Ceiling*>& twins, const Machine& machine)
 {
     std::vector<DigestRate> rates;

@@ -1,5 +1,5 @@
-// The file of valgrind's callgrind, started with --dump-instr=yes --compress-pos=no: how often each instruction ran in each function, and
-// which lines of the simulated caches it missed.
+// The file of valgrind's callgrind, started with --dump-instr=yes --compress-pos=no: how often each instruction ran in
+// each function, and which lines of the simulated caches it missed.
 #pragma once
 
 #include <cstdint>

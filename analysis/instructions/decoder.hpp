@@ -1,5 +1,6 @@
-// What one instruction of a program does, by its bytes: FLOPs by number format and instruction set, and the bytes of its operands in
-// memory. docs/profile.md defines which instructions count as how many FLOPs. A build without Zydis has no decoder.
+// What one instruction of a program does, by its bytes: FLOPs by number format and instruction set, and the bytes of
+// its operands in memory. docs/profile.md defines which instructions count as how many FLOPs. A build without Zydis has
+// no decoder.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct InstructionWork {
 /// The reason why this build cannot decode; empty if it can.
 std::string missing_decoder();
 
-/// The instruction at the start of `code`, of 64-bit mode. nullopt if it cannot be decoded, or if a mask decides its FLOPs.
+/// The instruction at the start of `code`, of 64-bit mode. nullopt if it cannot be decoded, or if a mask decides its
+/// FLOPs.
 std::optional<InstructionWork> work_of(std::span<const std::uint8_t> code);
 
 /// Its name in capitals and its extension, "VADDPD (AVX512F)"; empty if it cannot be decoded.

@@ -107,8 +107,9 @@ ExecutedProgram executed_work(const std::vector<ExecutedFunction>& functions)
         lines.written += own.written, lines.written_back += own.written_back;
         all.written += own.written, all.written_back += own.written_back;
     }
-    // A line that stores fetched leaves as a changed line later, often in another function; it counts where it was fetched. A changed
-    // line that no store fetched was loaded first and then changed; such lines count where changed lines left.
+    // A line that stores fetched leaves as a changed line later, often in another function; it counts where it was
+    // fetched. A changed line that no store fetched was loaded first and then changed; such lines count where changed
+    // lines left.
     double spare = 0;
     for (const auto& [key, entry] : by_name) spare += std::max(0.0, entry.second.written_back - entry.second.written);
     const double changed = std::max(0.0, all.written_back - all.written);

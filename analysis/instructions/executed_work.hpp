@@ -1,5 +1,5 @@
-// The work of a program and of its functions, from its executed instructions. FLOPs are exact for what valgrind ran; bytes are those of
-// operands (exact), and lines of simulated caches.
+// The work of a program and of its functions, from its executed instructions. FLOPs are exact for what valgrind ran;
+// bytes are those of operands (exact), and lines of simulated caches.
 #pragma once
 
 #include "analysis/instructions/callgrind_file.hpp"

@@ -41,7 +41,8 @@ std::string precision_in(const std::string& quantity, std::string_view kind)
     return quantity.starts_with(kind) ? quantity.substr(kind.size()) : std::string{};
 }
 
-/// Instructions outside tensor cores, by quantity and source. Packed pairs are a separate sum, because most chips have none.
+/// Instructions outside tensor cores, by quantity and source. Packed pairs are a separate sum, because most chips have
+/// none.
 std::map<std::pair<std::string, std::string>, Sum> scalar_sums()
 {
     std::map<std::pair<std::string, std::string>, Sum> sums;
@@ -203,7 +204,8 @@ void count_bytes(const Metrics& metrics, const std::string& level, const std::st
         work.missing.push_back(fmt::format("bytes at {}: only one direction was counted", level));
 }
 
-/// The names of this project's own counts of a processor: by events (cpu/counters) and under valgrind (tools/roof/programs).
+/// The names of this project's own counts of a processor: by events (cpu/counters) and under valgrind
+/// (tools/roof/programs).
 void count_own(const Metrics& metrics, CountedWork& work)
 {
     constexpr std::string_view flops = "FLOPs of ";

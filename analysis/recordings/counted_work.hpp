@@ -1,7 +1,8 @@
 // Work by hardware counters: metrics of Nsight Compute and CUPTI, and the names of our own counts, become FLOPs by
-// precision and bytes by memory level. configs/counters/nvidia.yaml defines the GPU metrics and their factors. Older files are supported:
-// sectors of 32 bytes, `sm__sass_…` for `smsp__sass_…`, and tensor metrics by sparsity, which are not added to their
-// sum. A precision or level with an incomplete set of metrics is not counted; it is listed as missing.
+// precision and bytes by memory level. configs/counters/nvidia.yaml defines the GPU metrics and their factors. Older
+// files are supported: sectors of 32 bytes, `sm__sass_…` for `smsp__sass_…`, and tensor metrics by sparsity, which are
+// not added to their sum. A precision or level with an incomplete set of metrics is not counted; it is listed as
+// missing.
 #pragma once
 
 #include "ert/base/units.hpp"

@@ -1,6 +1,7 @@
-// Kernels of a run, from kernels.csv: totals by row, device, category and name, and the time breakdown of a device: how the wall time of a step was spent, from the start and end of every record. Each
-// instant counts once, as the first that applies of: classified kernel, unclassified kernel, collective, copy, idle. So
-// the entries add up to the wall time. Copies and collectives count only while no kernel runs.
+// Kernels of a run, from kernels.csv: totals by row, device, category and name, and the time breakdown of a device: how
+// the wall time of a step was spent, from the start and end of every record. Each instant counts once, as the first
+// that applies of: classified kernel, unclassified kernel, collective, copy, idle. So the entries add up to the wall
+// time. Copies and collectives count only while no kernel runs.
 #pragma once
 
 #include "analysis/recordings/kernel_rules.hpp"
@@ -81,8 +82,8 @@ struct RecordedKernels {
     std::vector<DeviceTimeBreakdown> time_breakdown;  ///< empty if no record has a start
 };
 
-/// Reads kernels.csv (once), copies.csv and ranges.csv of a results folder. The totals are summed line by line: their memory depends on the
-/// number of names, not of launches.
+/// Reads kernels.csv (once), copies.csv and ranges.csv of a results folder. The totals are summed line by line: their
+/// memory depends on the number of names, not of launches.
 RecordedKernels read_kernels(const RecordedFolder& folder, const KernelRules& rules, const LayerKinds& kinds);
 
 }  // namespace roof::analysis

@@ -7,8 +7,8 @@
 namespace roof::analysis {
 namespace {
 
-/// The only colours of the page and of every picture; the script reads them from the page. c0 to c7 and the phases are the
-/// set of Okabe and Ito, which colour-blind readers can tell apart; lighter in the dark theme.
+/// The only colours of the page and of every picture; the script reads them from the page. c0 to c7 and the phases are
+/// the set of Okabe and Ito, which colour-blind readers can tell apart; lighter in the dark theme.
 struct Colour {
     std::string_view name, light, dark;
 };

@@ -25,8 +25,9 @@ std::vector<const Ceiling*> roofs_over(const Roofs& roofs, const std::string& pr
     return all;
 }
 
-/// In standard errors of a mean of so many rounds: from Student's distribution, by Bailey's form of the method of Box and Muller; of an
-/// interval over samples from the normal one. The distributions of the standard library differ between implementations.
+/// In standard errors of a mean of so many rounds: from Student's distribution, by Bailey's form of the method of Box
+/// and Muller; of an interval over samples from the normal one. The distributions of the standard library differ
+/// between implementations.
 double drawn_error(int rounds, std::mt19937_64& random)
 {
     const auto uniform = [&] { return (static_cast<double>(random() >> 11) + 0.5) * 0x1.0p-53; };
@@ -61,8 +62,8 @@ std::vector<std::vector<double>> drawn_costs(const std::vector<const Ceiling*>& 
     return costs;
 }
 
-/// In the order of the roofs: the bytes of each level, as many more as its roof for the work's own accesses is slower than
-/// the level's fastest; then the FLOPs.
+/// In the order of the roofs: the bytes of each level, as many more as its roof for the work's own accesses is slower
+/// than the level's fastest; then the FLOPs.
 using Amounts = std::vector<double>;
 
 Amounts amounts_of(const Placement& p, const Roofs& roofs)

@@ -39,7 +39,8 @@ std::string calibrated_as(const std::string& device, const Ceilings& ceilings, c
     return found == calibrated.end() ? device : *found;
 }
 
-/// The sum under the group's name; `parts` has a ceiling for each of its devices. The clock, which belongs to one device, is left out.
+/// The sum under the group's name; `parts` has a ceiling for each of its devices. The clock, which belongs to one
+/// device, is left out.
 Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& parts)
 {
     const Ceiling& first = *parts.front();
@@ -69,7 +70,8 @@ Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& part
     return sum;
 }
 
-/// Of each device the roof of the same precision, or its fastest loop of the same operation on the same level; empty if a device has none.
+/// Of each device the roof of the same precision, or its fastest loop of the same operation on the same level; empty if
+/// a device has none.
 std::vector<const Ceiling*> same_of_each(const Ceilings& ceilings, const std::vector<Roofs>& devices,
                                          const Ceiling& one)
 {

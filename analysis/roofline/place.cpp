@@ -26,7 +26,8 @@ bool bytes_are_unknown(const Work* work)
     return work->compulsory == Bytes{} && work->no_reuse == Bytes{};
 }
 
-/// Traffic per level, summed over all works. Layers run one after another, so each footprint counts separately. Empty if unknown.
+/// Traffic per level, summed over all works. Layers run one after another, so each footprint counts separately. Empty
+/// if unknown.
 std::vector<LevelBytes> traffic(const std::vector<const Work*>& works, const RowRoofs& over)
 {
     if (std::ranges::all_of(works, bytes_are_unknown)) return {};
@@ -144,8 +145,8 @@ Seconds most_time_of(const Work& work, const RowRoofs& over)
     return most;
 }
 
-/// Works run one after another, so the times that their roofs allow add up. The roof with most of that time binds. `taken`:
-/// the measured time of each work, which is all that a work above its roof adds; empty for a single work.
+/// Works run one after another, so the times that their roofs allow add up. The roof with most of that time binds.
+/// `taken`: the measured time of each work, which is all that a work above its roof adds; empty for a single work.
 void bind(Placement& p, const std::vector<const Work*>& works, const std::vector<Seconds>& taken, const RowRoofs& over)
 {
     const auto has_flops = [](const Work* work) { return executed_by(*work).value > 0; };

@@ -9,13 +9,15 @@
 //                      its measured time; for ranks on several devices at least the time that the link between them
 //                      takes for the messages
 //   share of attainable = attainable / measured time (`fraction`);  headroom = measured - attainable, never below 0
-//   bottleneck         the roof that binds, and the confidence in it. The rates of the roofs are known as intervals, so the
+//   bottleneck         the roof that binds, and the confidence in it. The rates of the roofs are known as intervals, so
+//   the
 //                      binding roof is determined for many random sets of roofs. If no roof binds in 95% of them, both
 //                      candidates are named with their shares.
 //                      A random rate is median * exp(t * s), with t from Student's distribution for the rounds of the
-//                      interval, or z from the normal one for an interval over samples, and s the interval's half-width over
-//                      half_width_in_errors(), on each side its own (Known: measured). Roofs are independent of each other;
-//                      all work of a row uses the same draw. Draws are the same in every run. Traffic is compulsory.
+//                      interval, or z from the normal one for an interval over samples, and s the interval's half-width
+//                      over half_width_in_errors(), on each side its own (Known: measured). Roofs are independent of
+//                      each other; all work of a row uses the same draw. Draws are the same in every run. Traffic is
+//                      compulsory.
 // Rate and intensity count the model's FLOPs. Executed FLOPs may be fewer (Winograd, or a direct convolution without
 // padding). Then the rate may be above a roof, and the note gives the reason.
 #pragma once
@@ -55,7 +57,8 @@ struct LevelPlacement {
     Bytes again{};                ///< beside `low`, by the blocking of the implementation (Work::refetched)
 };
 
-/// The bytes that a piece of work moves between a level and the caches nearer to the core. Counted bytes have one value.
+/// The bytes that a piece of work moves between a level and the caches nearer to the core. Counted bytes have one
+/// value.
 struct LevelBytes {
     Bytes low;
     Bytes high;
@@ -65,8 +68,8 @@ struct LevelBytes {
 /// "1.79 GB", "1.79 GB to 88.4 GB".
 std::string bytes_text(const LevelBytes& bytes);
 
-/// Whether the rate with compulsory traffic is above the level's bandwidth roof. Then some counted bytes were in a cache
-/// nearer to the core.
+/// Whether the rate with compulsory traffic is above the level's bandwidth roof. Then some counted bytes were in a
+/// cache nearer to the core.
 bool is_above(const LevelPlacement& level, FlopRate rate);
 
 /// The limit of the time of a piece of work. Below half of its roof, no roof binds. Then it is
@@ -126,8 +129,8 @@ struct MeasuredWork {
 struct WorkRoofs {
     std::vector<LevelPlacement> levels;  ///< nearest to the core first; empty without ceilings or bytes
     std::vector<LevelBytes> moved{};     ///< one for each of `levels`; empty if not known. place() leaves it empty
-    /// The link between the devices of a step as a level, with the bytes that each link carries each way (link_bytes()) and
-    /// the fastest measured all-reduce. nullopt for one device.
+    /// The link between the devices of a step as a level, with the bytes that each link carries each way (link_bytes())
+    /// and the fastest measured all-reduce. nullopt for one device.
     std::optional<LevelPlacement> link;
     FlopRate compute_roof;             ///< roof of the row's precision; 0 if it was not measured
     bool peak_is_lower_bound = false;  ///< that roof
@@ -138,7 +141,8 @@ struct WorkRoofs {
 /// The least time that the roofs allow, and which of them asks for it.
 struct LeastTime {
     Seconds attainable;  ///< 0 without ceilings
-    /// The ends of 95% of the draws of the roofs, from which it is as far as the roofs are uncertain; 0 without ceilings.
+    /// The ends of 95% of the draws of the roofs, from which it is as far as the roofs are uncertain; 0 without
+    /// ceilings.
     Seconds attainable_low;
     Seconds attainable_high;
     std::string binds;  ///< the level or precision under which most of that time lies; empty without ceilings
@@ -146,7 +150,8 @@ struct LeastTime {
     bool is_sum = false;                  ///< over several works
     std::vector<Bottleneck> bottlenecks;  ///< the most likely first
     bool roof_may_be_higher = false;      ///< a roof that limits it is a lower bound (Steadiness::at_least)
-    /// A level that binds got bytes of which the nearer caches may have held so many that another roof allows less for the rest.
+    /// A level that binds got bytes of which the nearer caches may have held so many that another roof allows less for
+    /// the rest.
     bool nearer_may_bind = false;
     /// With `high` in place of `low` bytes the roofs would allow more of the measured time; or the bytes are unknown.
     bool bytes_may_be_more = false;
@@ -154,7 +159,8 @@ struct LeastTime {
 
 struct Placement : Piece, MeasuredWork, WorkRoofs, LeastTime {
     Bound beyond_roofs = Bound::unexplained;  ///< bound() below half of the roof
-    /// Above a bandwidth roof: the farthest level whose roof allows the measured time. Empty otherwise, or if none does.
+    /// Above a bandwidth roof: the farthest level whose roof allows the measured time. Empty otherwise, or if none
+    /// does.
     std::string served_by{};
     std::string note;  ///< why it is above its roof, and what is not known of it
 
@@ -178,13 +184,14 @@ std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, c
 void find_bottlenecks(std::span<Placement> placements, const Roofs& roofs);
 /// Whether one roof binds in at least 95% of the draws.
 bool is_confident(const Placement& placement);
-/// "DRAM", or "DRAM mix 2:1" with the access of its roof if that is known; "fp32 or DRAM (71 / 29%)" if neither is confident;
-/// "DRAM or a nearer level" with Placement::nearer_may_bind; empty without ceilings.
+/// "DRAM", or "DRAM mix 2:1" with the access of its roof if that is known; "fp32 or DRAM (71 / 29%)" if neither is
+/// confident; "DRAM or a nearer level" with Placement::nearer_may_bind; empty without ceilings.
 std::string bottleneck_text(const Placement& placement);
 
 // In words (describe.cpp).
 
-/// "up to ", "at least ", "about " or nothing: what the intervals of the bytes and the roofs allow to say of a headroom.
+/// "up to ", "at least ", "about " or nothing: what the intervals of the bytes and the roofs allow to say of a
+/// headroom.
 std::string_view headroom_sense(bool roof_may_be_higher, bool bytes_may_be_more);
 /// The share of attainable: "78%", or "≤ 78%" if it is an upper bound. Above its roof "> 100%, from L3", with
 /// Placement::served_by.

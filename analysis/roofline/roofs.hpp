@@ -13,7 +13,8 @@
 
 namespace roof::analysis {
 
-/// By the rule of Ceilings::roof(). The mixes point into the Ceilings object, which must outlive this one; the others live as long as a copy.
+/// By the rule of Ceilings::roof(). The mixes point into the Ceilings object, which must outlive this one; the others
+/// live as long as a copy.
 struct Roofs {
     std::string device;
     int threads = 0;                      ///< thread count of the ceilings; 0 if there are none
@@ -51,13 +52,14 @@ const Ceiling* fastest_by(const Ceilings& ceilings, const std::string& device, i
 /// The devices in order of appearance.
 std::vector<std::string> devices_of(const Ceilings& ceilings);
 
-// Several devices that train together ("gpu:0,1"): group_roofs.cpp. Known: measured and added. Whether the devices reach
-// their ceilings at the same time was not measured.
+// Several devices that train together ("gpu:0,1"): group_roofs.cpp. Known: measured and added. Whether the devices
+// reach their ceilings at the same time was not measured.
 
-/// Appends the summed ceilings of each group of devices that a training step ran on, under the group's name: one for each
-/// operation on each memory level, and one for each precision. A ceiling that any of the devices lacks is left out. A device
-/// that was not calibrated counts as a calibrated one of the same model on `machine`. Capacities of levels are summed, too.
-/// `variant` is "measured, added: gpu:0 + gpu:1 (as gpu:0)"; of emulated GPUs "emulated, added: …".
+/// Appends the summed ceilings of each group of devices that a training step ran on, under the group's name: one for
+/// each operation on each memory level, and one for each precision. A ceiling that any of the devices lacks is left
+/// out. A device that was not calibrated counts as a calibrated one of the same model on `machine`. Capacities of
+/// levels are summed, too. `variant` is "measured, added: gpu:0 + gpu:1 (as gpu:0)"; of emulated GPUs "emulated, added:
+/// …".
 Ceilings with_groups(Ceilings ceilings, std::span<const Measurement> rows, const Machine& machine);
 
 struct NodeCeilings {
@@ -65,9 +67,9 @@ struct NodeCeilings {
     Ceilings ceilings;
 };
 
-/// The roofs of ranks on several nodes, which wait for each other: each ceiling is that of the slowest node, times their number; capacities
-/// of levels are summed. A ceiling that any node lacks is left out. `variant` is "4 x n3, the slowest". Known: measured; that all
-/// nodes have equal work is assumed.
+/// The roofs of ranks on several nodes, which wait for each other: each ceiling is that of the slowest node, times
+/// their number; capacities of levels are summed. A ceiling that any node lacks is left out. `variant` is "4 x n3, the
+/// slowest". Known: measured; that all nodes have equal work is assumed.
 Ceilings over_nodes(const std::vector<NodeCeilings>& nodes);
 
 /// Bytes that the link of each rank carries each way in a step: the bytes of the messages times 2(n-1)/n for a ring
@@ -101,9 +103,10 @@ bool has_lasting(const Roofs& roofs, const Ceiling* compute);
 /// thread". Of each number of threads: the precisions and levels that another number has, what was skipped, and memory.
 std::vector<std::string> missing_roofs(const Ceilings& ceilings, std::span<const Measurement> rows);
 
-/// "94 of 132 ceilings are lower bounds, 3 are unsteady: a core was shared 70% of the time." The time is that of the samples of `rows`, the
-/// calibration's, and the reason the most frequent one. Further sentences say what shows whether a ceiling that was
-/// seen once is steady, and name missing_roofs() and the number of rows that were skipped. Empty without ceilings.
+/// "94 of 132 ceilings are lower bounds, 3 are unsteady: a core was shared 70% of the time." The time is that of the
+/// samples of `rows`, the calibration's, and the reason the most frequent one. Further sentences say what shows whether
+/// a ceiling that was seen once is steady, and name missing_roofs() and the number of rows that were skipped. Empty
+/// without ceilings.
 std::string calibration_quality(const Ceilings& ceilings, std::span<const Measurement> rows);
 
 }  // namespace roof::analysis

@@ -1,9 +1,9 @@
-// The bandwidth roof of a memory level for any mix of reads and writes. The model: the work runs as a sequence of the loops
-// that were measured (loads, stores, non-temporal stores, copies, updates, …), and their times add up. The roof is the
-// fastest sequence that reads and writes at least the bytes of the work. It never exceeds what the measured loops do
-// together, and is exact at their own mixes; it does not know how far the reads and writes of other mixes overlap.
-// docs/method.md, section 6, compares it with mixes that it was not derived from.
-// The fastest sequence is a linear program with two constraints, so at most two loops take part: all pairs are tried.
+// The bandwidth roof of a memory level for any mix of reads and writes. The model: the work runs as a sequence of the
+// loops that were measured (loads, stores, non-temporal stores, copies, updates, …), and their times add up. The roof
+// is the fastest sequence that reads and writes at least the bytes of the work. It never exceeds what the measured
+// loops do together, and is exact at their own mixes; it does not know how far the reads and writes of other mixes
+// overlap. docs/method.md, section 6, compares it with mixes that it was not derived from. The fastest sequence is a
+// linear program with two constraints, so at most two loops take part: all pairs are tried.
 #include "analysis/roofline/row_roofs.hpp"
 
 #include "analysis/table/rows.hpp"
@@ -20,7 +20,8 @@
 namespace roof::analysis {
 namespace {
 
-/// Capacity of a level for the threads of the row: measured with as many, else scaled from the size measured with the most.
+/// Capacity of a level for the threads of the row: measured with as many, else scaled from the size measured with the
+/// most.
 Bytes capacity(const std::string& level, const Ceilings& ceilings, const Machine& machine, const std::string& device,
                int threads)
 {

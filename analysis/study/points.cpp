@@ -35,7 +35,8 @@ Cell ridge_cell(P p)
     return is_known ? plain((p.compute_roof / memory->roof).value) : absent();
 }
 
-/// The share of attainable; above the roof how many times it, "6,085 times": a slip in a number of one's own is told from it.
+/// The share of attainable; above the roof how many times it, "6,085 times": a slip in a number of one's own is told
+/// from it.
 std::string reached_text(P p)
 {
     if (p.fraction() < shown_as_above) return share_text(p);

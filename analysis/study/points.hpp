@@ -28,8 +28,9 @@ Measurement row_of(const GivenPoint& point);
 double positive_number(const std::string& text, const std::string& where, std::string_view unit);
 
 /// A CSV with the columns `flops` and `seconds`, and where wanted `name`, `bytes`, `precision`, `device` and `threads`.
-/// An empty cell is an unknown number of bytes, or the value of `usual`. A file with the column `calls` has regions (docs/regions.md): those
-/// without FLOPs and its other columns are left out. Throws InputError with file, row and column.
+/// An empty cell is an unknown number of bytes, or the value of `usual`. A file with the column `calls` has regions
+/// (docs/regions.md): those without FLOPs and its other columns are left out. Throws InputError with file, row and
+/// column.
 std::vector<GivenPoint> parse_points(std::string_view text, const std::string& file, const GivenPoint& usual);
 
 /// The points placed under the ceilings of a calibration, one step each, in their order. Throws InputError without

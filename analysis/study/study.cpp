@@ -51,8 +51,8 @@ void add_new(std::vector<std::string>& sentences, const std::vector<std::string>
         if (std::ranges::find(sentences, sentence) == sentences.end()) sentences.push_back(sentence);
 }
 
-/// Empty for one node. Adds remarks on nodes without a calibration, and on a network that was not measured. Damage of the calibrations is
-/// that of the study.
+/// Empty for one node. Adds remarks on nodes without a calibration, and on a network that was not measured. Damage of
+/// the calibrations is that of the study.
 Ceilings ceilings_over_nodes(const std::filesystem::path& folder, Results& results)
 {
     const std::vector<std::string> of_ranks = rank_nodes(results.machine);

@@ -50,8 +50,9 @@ struct Study {
     mutable Recording recording{};           ///< use the functions below
 };
 
-/// Opens a study. Rows of ranks on several nodes are placed under the slowest of the nodes' calibrations beside it. Without `calibration` it uses the folder's own ceilings, else the newest calibration of the same
-/// machine beside it, else none. Throws InputError for a folder that cannot be read.
+/// Opens a study. Rows of ranks on several nodes are placed under the slowest of the nodes' calibrations beside it.
+/// Without `calibration` it uses the folder's own ceilings, else the newest calibration of the same machine beside it,
+/// else none. Throws InputError for a folder that cannot be read.
 Study open_study(const std::filesystem::path& folder, const std::filesystem::path& calibration = {});
 
 /// Adds the sentences on folders that were passed over to those of the results.
@@ -67,8 +68,8 @@ const Ceilings& ceilings_over(const Study& study, const Measurement& row);
 /// "lasting " or "burst " where the row has lasting roofs, by those over it; else empty.
 std::string_view kind_of_roofs(const Study& study, const Measurement& row);
 
-/// Sets `moved` of the placements of `rows`, in the order of place(), from the best source (level_bytes.cpp). `machine`: of the
-/// ceilings; `recorded`: the folder with counters.csv, if there is one.
+/// Sets `moved` of the placements of `rows`, in the order of place(), from the best source (level_bytes.cpp).
+/// `machine`: of the ceilings; `recorded`: the folder with counters.csv, if there is one.
 void find_level_bytes(std::span<Placement> placements, std::span<const Measurement> rows,
                       const RecordedFolder& recorded, const Ceilings& ceilings, const Machine& machine);
 
@@ -76,7 +77,8 @@ void find_level_bytes(std::span<Placement> placements, std::span<const Measureme
 /// multiplies less than the product's FLOPs.
 Bytes registers_of(std::string_view implementation);
 
-/// The rows that the ceilings are of: those of `calibration`, which has none of its own if it is the folder of `results`.
+/// The rows that the ceilings are of: those of `calibration`, which has none of its own if it is the folder of
+/// `results`.
 std::span<const Measurement> calibration_rows(const Study& study);
 
 /// The rows of the folder, and those of its calibration if that is another folder.

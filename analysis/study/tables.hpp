@@ -1,4 +1,5 @@
-// All tables about a study. The terminal and the report's panels show them; the report also writes them as CSV and JSON.
+// All tables about a study. The terminal and the report's panels show them; the report also writes them as CSV and
+// JSON.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -19,17 +20,18 @@ DataTable headroom_table(const Study& study, const Measurement& row, int n);
 DataTable breakdown_table(const Study& study);
 DataTable not_measured_table(const Study& study);
 DataTable what_if_table(const Study& study);
-/// Which device is fastest at which batch (winners.cpp): the steps that a plan asked for on more than one device, number of ranks or of
-/// threads, or machine, by model, precision, data and batch; the most images per second first. "slower": the interval of the
-/// ratio excludes 1; else "not told apart", or that there are too few samples to tell. Steps that no device ran are for programs only.
+/// Which device is fastest at which batch (winners.cpp): the steps that a plan asked for on more than one device,
+/// number of ranks or of threads, or machine, by model, precision, data and batch; the most images per second first.
+/// "slower": the interval of the ratio excludes 1; else "not told apart", or that there are too few samples to tell.
+/// Steps that no device ran are for programs only.
 DataTable winners_table(std::span<const Study> studies);
 
 Cell phase_cell(const Placement& p);
 
 // Training on several ranks (scaling.cpp).
 
-/// Rate of each rank's link each way during communication: link_bytes() (roofs.hpp) over exposed plus hidden time. 0 for
-/// one rank.
+/// Rate of each rank's link each way during communication: link_bytes() (roofs.hpp) over exposed plus hidden time. 0
+/// for one rank.
 ByteRate bus_bandwidth(const Measurement& row);
 
 /// A row of several ranks, and the row of one rank at the same point.
@@ -42,8 +44,8 @@ struct Scaling {
     const Ceiling* link = nullptr;
 };
 
-/// `alone` has one rank's share of the threads; its batch is that of one rank under weak scaling and the whole batch under
-/// strong scaling. A row of one rank has none.
+/// `alone` has one rank's share of the threads; its batch is that of one rank under weak scaling and the whole batch
+/// under strong scaling. A row of one rank has none.
 Scaling scaling_of(const Measurement& row, const Study& study);
 /// Measured rows of several ranks, grouped by model.
 std::vector<Scaling> scalings(const Study& study);
@@ -63,7 +65,8 @@ struct LevelTraffic {
     ByteRate roof;  ///< of the level, for the step's reads and writes
     Seconds step;
 
-    /// What is moved at least, and at most, of what the roof allows in the time of the step. Above 1: not all of it was.
+    /// What is moved at least, and at most, of what the roof allows in the time of the step. Above 1: not all of it
+    /// was.
     double least() const { return bytes.low / (roof * step); }
     double most() const { return bytes.high / (roof * step); }
 };
@@ -90,14 +93,15 @@ DataTable memory_table(const Study& study);
 DataTable memory_over_time_table(const Study& study);
 /// A share of unclassified kernel time above this is marked as a warning.
 inline constexpr double most_unclassified = 0.02;
-/// All of these that have rows, each under its title, in at most `width` columns; 0: unlimited. Empty without recordings.
+/// All of these that have rows, each under its title, in at most `width` columns; 0: unlimited. Empty without
+/// recordings.
 std::string recording_text(const Study& study, int width);
 
 // What lasts, and joules (energy.cpp).
 
 DataTable sustained_table(const Study& study);
-/// The steps that were repeated for seconds, each, where its joules were counted, followed by its phases. The energy roof: by the probes of
-/// `study.sustained` of its device, threads and precision.
+/// The steps that were repeated for seconds, each, where its joules were counted, followed by its phases. The energy
+/// roof: by the probes of `study.sustained` of its device, threads and precision.
 DataTable energy_table(const Study& study);
 
 // Ceilings (ceiling_tables.cpp).

@@ -8,7 +8,8 @@
 
 namespace roof::analysis {
 
-/// {0.0123, 0.0120, 0.0125} s -> "12.3 ms [12.0, 12.5]": one prefix for all three, none for images, sequences and tokens, `digits` significant digits.
+/// {0.0123, 0.0120, 0.0125} s -> "12.3 ms [12.0, 12.5]": one prefix for all three, none for images, sequences and
+/// tokens, `digits` significant digits.
 std::string with_interval(const Spread& ends, std::string_view unit, int digits = 3);
 
 /// "0.912 [0.900, 0.925]".

@@ -20,24 +20,29 @@ std::string model_of(const Measurement& row);
 std::string id_without(const std::string& id, std::string_view axis);
 /// Images per step; 0 if the point has no batch. Throws InputError if it is not a whole number.
 long long batch_of(const Measurement& row);
-/// Length of the sequences, 0 if the inputs are none; and the tokens of one that a step works on: of a decoded sequence one.
+/// Length of the sequences, 0 if the inputs are none; and the tokens of one that a step works on: of a decoded sequence
+/// one.
 long long tokens_of(const Measurement& row);
 long long tokens_each(const Measurement& row);
 /// What a step does of its network: "train", "decode".
 std::string phase_of(const Measurement& row);
-/// "8"; for several ranks "8 per rank" under weak scaling and "8 in all" under strong scaling; "-" if the point has no batch.
+/// "8"; for several ranks "8 per rank" under weak scaling and "8 in all" under strong scaling; "-" if the point has no
+/// batch.
 std::string batch_text(const Measurement& row);
 /// "weak" or "strong"; empty for one rank.
 std::string scaling_name(const Measurement& row);
 /// Measurement::images_per_second(), with its interval.
 Spread image_rate(const Measurement& row);
-/// What a batch of these steps has: "images", "sequences" of tokens, or "inputs" if it is both or one of them is of another program.
+/// What a batch of these steps has: "images", "sequences" of tokens, or "inputs" if it is both or one of them is of
+/// another program.
 std::string batch_items(std::span<const Measurement> rows);
-/// "cpu, 2 ranks, weak scaling, 2 threads", and the value of every other axis, but for the batch, in which the steps of `among` differ.
+/// "cpu, 2 ranks, weak scaling, 2 threads", and the value of every other axis, but for the batch, in which the steps of
+/// `among` differ.
 std::string where_text(const Measurement& row, std::span<const Measurement> among);
 /// "resnet50, batch 32, fp32 on cpu, 2 threads": no two steps of `among` have the same.
 std::string step_title(const Measurement& row, std::span<const Measurement> among);
-/// "resnet50 b32", and every other key in which the steps of `among` with this model and batch differ: "alexnet b8 per rank, 2 ranks".
+/// "resnet50 b32", and every other key in which the steps of `among` with this model and batch differ: "alexnet b8 per
+/// rank, 2 ranks".
 std::string step_name(const Measurement& row, std::span<const Measurement* const> among);
 /// Threads of the row; 0 if the point has none. Throws InputError if it is not a whole number.
 int threads_of(const Measurement& row);
@@ -54,9 +59,11 @@ struct Disturbed {
     std::map<std::string, int> reasons{};
 };
 Disturbed disturbed_of(std::span<const Measurement> rows);
-/// "2 of 9 samples disturbed: steal"; without such samples "the machine was busy" or "no disturbance was recorded in 9 samples".
+/// "2 of 9 samples disturbed: steal"; without such samples "the machine was busy" or "no disturbance was recorded in 9
+/// samples".
 std::string disturbances(const Measurement& row);
-/// Whose rates they are: the model of a GPU, "2 x MODEL" of a group, and for a CPU the name of the machine, which is its CPU's.
+/// Whose rates they are: the model of a GPU, "2 x MODEL" of a group, and for a CPU the name of the machine, which is
+/// its CPU's.
 std::string owner_of(const Machine& machine, const std::string& device);
 /// The precision; empty if the point has none.
 std::string precision_of(const Measurement& row);
@@ -76,7 +83,8 @@ struct StepKey {
 };
 /// Model, batch, precision, device, data, ranks, scaling, threads, and every other axis.
 const std::vector<StepKey>& step_keys();
-/// Hides the keys with the same text in every row, but for the first five. No two rows of a table with all keys read alike.
+/// Hides the keys with the same text in every row, but for the first five. No two rows of a table with all keys read
+/// alike.
 void tell_steps_apart(DataTable& table);
 
 /// The id of the row, its keys and `rest` as one table; `row_of` maps an entry of the table to its row.
@@ -107,16 +115,16 @@ bool has_bytes_of_others(const Measurement& row);
 
 struct BusyCost {
     double share = 0;  ///< of the step's time
-    /// measured: beside the launches of the same row during which nothing else ran. counter: the time that the kernel counted as waited and
-    /// stolen.
+    /// measured: beside the launches of the same row during which nothing else ran. counter: the time that the kernel
+    /// counted as waited and stolen.
     Known known = Known::counter;
 };
 
 /// Empty if the machine was not busy, or if what it cost is not known.
 std::optional<BusyCost> busy_cost(const Measurement& row);
 
-/// "other processes used 1.9 processors, a thread waited 45% of the time for one; about 40% of the step's time (counter)". Empty if the
-/// machine was not busy.
+/// "other processes used 1.9 processors, a thread waited 45% of the time for one; about 40% of the step's time
+/// (counter)". Empty if the machine was not busy.
 std::string busy_text(const Measurement& row);
 
 }  // namespace roof::analysis

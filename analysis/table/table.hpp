@@ -108,8 +108,8 @@ DataTable table_of(const std::vector<ColumnOf<Row>>& columns, const std::vector<
     return table;
 }
 
-/// A table of texts for people: its titles, and rows of as many cells. A text that begins with a digit, a sign or '<' is
-/// aligned like a number. Throws std::logic_error for a row of another length.
+/// A table of texts for people: its titles, and rows of as many cells. A text that begins with a digit, a sign or '<'
+/// is aligned like a number. Throws std::logic_error for a row of another length.
 DataTable text_table(const std::vector<std::string>& titles, const std::vector<std::vector<std::string>>& rows);
 
 bool is_constant(const DataTable& table, std::size_t column);
@@ -119,10 +119,11 @@ void hide_if_empty(DataTable& table, std::string_view title);
 void drop_empty_columns(DataTable& table);
 /// The columns and rows that people see in the terminal or on the page.
 DataTable visible_in(Shown sink, DataTable table);
-/// The same table with every column shown to people: a column for programs only has its key as title. Columns with one text
-/// in all rows are left out.
+/// The same table with every column shown to people: a column for programs only has its key as title. Columns with one
+/// text in all rows are left out.
 DataTable for_reading(DataTable table);
-/// Appends the rows of `more` under the columns of both, told apart by key, else by title; a cell that a table lacks is absent.
+/// Appends the rows of `more` under the columns of both, told apart by key, else by title; a cell that a table lacks is
+/// absent.
 void append(DataTable& table, DataTable more);
 
 /// "version" of the documents of `run`, `report` and `estimate`: raised when a key changes its name or meaning.
@@ -140,8 +141,8 @@ nlohmann::json json_texts(const std::vector<std::string>& texts);
 
 /// {"median", "low", "high"}
 nlohmann::json to_json(const Spread& ends);
-/// Foreign text for a cell of a CSV: a spreadsheet would compute what begins with one of "=+-@", a tab or a carriage return, so an
-/// apostrophe stands before it.
+/// Foreign text for a cell of a CSV: a spreadsheet would compute what begins with one of "=+-@", a tab or a carriage
+/// return, so an apostrophe stands before it.
 std::string exported_text(const std::string& text);
 /// Foreign text between quotation marks, of a label of Prometheus or a text of Python: a backslash stands before them
 /// and before a backslash.

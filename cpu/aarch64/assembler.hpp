@@ -1,5 +1,6 @@
-// Writes A64 instructions, which are words of 32 bits, for NEON and SVE: those that the loops of cpu/kernels need. The words are those of
-// the Arm Architecture Reference Manual (DDI 0487); in tests/aarch64 another program disassembles and an emulator runs them.
+// Writes A64 instructions, which are words of 32 bits, for NEON and SVE: those that the loops of cpu/kernels need. The
+// words are those of the Arm Architecture Reference Manual (DDI 0487); in tests/aarch64 another program disassembles
+// and an emulator runs them.
 #pragma once
 
 #include "cpu/isa.hpp"
@@ -11,7 +12,8 @@
 
 namespace roof::cpu::aarch64 {
 
-/// Arithmetic on whole vectors. `add_products` sums products of bf16 and int8 (unsigned times signed) in lanes of 32 bits.
+/// Arithmetic on whole vectors. `add_products` sums products of bf16 and int8 (unsigned times signed) in lanes of 32
+/// bits.
 enum class Vector {
     multiply_add,
     add,
@@ -30,8 +32,8 @@ class Assembler {
     /// `isa`: neon_isa or an sve_isa(). `precision`: fp64, fp32, fp16, bf16 or int8.
     Assembler(const Isa& isa, Precision precision) : isa_(isa), precision_(precision) {}
 
-    /// destination = destination + first * second for multiply_add and add_products; the square root of first; else first with
-    /// second, where SVE needs `first` to be the destination for divide and maximum.
+    /// destination = destination + first * second for multiply_add and add_products; the square root of first; else
+    /// first with second, where SVE needs `first` to be the destination for divide and maximum.
     void vector(Vector operation, int destination, int first, int second);
     /// The vector at the address in x`pointer` plus `index` vectors.
     void load(int vector, int pointer, int index) { move(false, vector, pointer, index); }

@@ -21,9 +21,9 @@ struct EventCount {
 
 class ProcessCounters {
   public:
-    /// Counts the threads that exist now, not those started later; with `children` also the processes and threads that these start
-    /// later. Throws Unsupported with the kernel's reason: ENOENT
-    /// if there is no such event, EACCES if the process may not count.
+    /// Counts the threads that exist now, not those started later; with `children` also the processes and threads that
+    /// these start later. Throws Unsupported with the kernel's reason: ENOENT if there is no such event, EACCES if the
+    /// process may not count.
     explicit ProcessCounters(std::span<const EventCode> events, bool children = false);
     ~ProcessCounters();
     ProcessCounters(const ProcessCounters&) = delete;
@@ -50,8 +50,8 @@ struct NamedEvent {
 };
 
 /// Counts these events in every traced launch. Writes means per launch for the step and each part: the raw counts, and
-/// the FLOPs and bytes derived from them. `programs`: also in the programs that a launch starts. Throws Unsupported if the process
-/// may not count.
+/// the FLOPs and bytes derived from them. `programs`: also in the programs that a launch starts. Throws Unsupported if
+/// the process may not count.
 Profile count_events(const std::vector<NamedEvent>& events, const std::vector<TimedPart>& parts, bool programs = false);
 
 /// A profiler with the event table of this machine's processor. Attaching it to a subject reports why counting is

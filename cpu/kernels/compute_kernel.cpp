@@ -1,5 +1,5 @@
-// Registers: accumulators from 0 up, then scratch registers and constants. System V calling convention: the kernel may overwrite every
-// vector register and tile.
+// Registers: accumulators from 0 up, then scratch registers and constants. System V calling convention: the kernel may
+// overwrite every vector register and tile.
 #include "cpu/kernels/compute_kernel.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
-// A loop of arithmetic on registers as data, for one instruction set, precision and mix. Generators write its instructions: x86-64's
-// (compute_kernel.hpp) and AArch64's (cpu/aarch64).
+// A loop of arithmetic on registers as data, for one instruction set, precision and mix. Generators write its
+// instructions: x86-64's (compute_kernel.hpp) and AArch64's (cpu/aarch64).
 #pragma once
 
 #include "cpu/isa.hpp"
@@ -51,7 +51,8 @@ struct Mix {
 };
 
 /// One instruction on one accumulator x. c is the constant of that index, c0 the first constant. fma: x = x * c + c,
-/// on AArch64 x + c * c, mul: x *= c, add: x += c, div: x /= c, sqrt: x = sqrt(x), dot, widened and tile: x += c0 · c. The three tiles must differ.
+/// on AArch64 x + c * c, mul: x *= c, add: x += c, div: x /= c, sqrt: x = sqrt(x), dot, widened and tile: x += c0 · c.
+/// The three tiles must differ.
 struct Step {
     Arithmetic operation;
     int accumulator;

@@ -1,5 +1,5 @@
-// Decodes the instructions of kernels with Zydis. It reads the emitted bytes, so that checks compare a kernel's counts with the
-// real code and not with the intent of the generator.
+// Decodes the instructions of kernels with Zydis. It reads the emitted bytes, so that checks compare a kernel's counts
+// with the real code and not with the intent of the generator.
 #pragma once
 
 #include "cpu/kernels/stream_kernel.hpp"

@@ -1,6 +1,6 @@
 // The values to try. What won where: plain loads, 4 per iteration, in L1 and L2 of Emerald Rapids (125.6 and 50.8 bytes
-// per clock, joined 97 and 47); 1 to 4 vectors per iteration with a lag of one for the triad in L1 of Zen 5; prefetching
-// in its L3; 2 and 4 parts in its memory.
+// per clock, joined 97 and 47); 1 to 4 vectors per iteration with a lag of one for the triad in L1 of Zen 5;
+// prefetching in its L3; 2 and 4 parts in its memory.
 #include "cpu/kernels/forms.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// The operations on arrays in memory, one table row each, under the names that plans use; and the forms of the loops over
-// them, as data: how an iteration is written. The fastest form differs between processors and levels of memory, so a
-// search tries all of them. Generators write the instructions: x86-64's (stream_kernel.hpp) and AArch64's (cpu/aarch64).
+// The operations on arrays in memory, one table row each, under the names that plans use; and the forms of the loops
+// over them, as data: how an iteration is written. The fastest form differs between processors and levels of memory, so
+// a search tries all of them. Generators write the instructions: x86-64's (stream_kernel.hpp) and AArch64's
+// (cpu/aarch64).
 #pragma once
 
 #include "ert/base/names.hpp"
@@ -30,8 +31,8 @@ struct Stream {
     constexpr bool only_reads() const { return stores == 0; }
 };
 
-/// `update` adds a constant to each 64-bit word. `accumulate` and `accumulate_two` add the words of one and of two other
-/// arrays, so they read two and three bytes for each byte written. `triad`: a[i] = b[i] + s * c[i] in fp64.
+/// `update` adds a constant to each 64-bit word. `accumulate` and `accumulate_two` add the words of one and of two
+/// other arrays, so they read two and three bytes for each byte written. `triad`: a[i] = b[i] + s * c[i] in fp64.
 inline constexpr std::array<Stream, 9> stream_table{{
     {"load", 1, false, 0, 0, false},
     {"store", 0, false, 1, 0, false},
@@ -48,8 +49,8 @@ inline constexpr std::array<Stream, 9> stream_table{{
 const Stream& parse_stream(std::string_view name);
 
 /// What a loop that only reads does with the data: nothing, or it joins them to accumulators with memory operands: the
-/// sum of their 64-bit words, the `or` of their bits, or the maximum of their fp64 numbers. On some cores a load that feeds
-/// arithmetic is slower than a plain one.
+/// sum of their 64-bit words, the `or` of their bits, or the maximum of their fp64 numbers. On some cores a load that
+/// feeds arithmetic is slower than a plain one.
 enum class Join { none, sum, bits, maximum };
 constexpr EnumNames<Join, 4> names_of(Join)
 {
@@ -70,8 +71,8 @@ struct Form {
     Addressing addressing = Addressing::pointers;
     int parts = 1;  ///< equal parts of each array that the loop passes over side by side: 1, 2 or 4
     int ahead = 0;  ///< prefetch distance of the arrays that are read, in bytes; 0: no prefetch
-    /// Number of vectors by which each step of an element follows the step before. 0: all steps of a vector, then the next
-    /// vector.
+    /// Number of vectors by which each step of an element follows the step before. 0: all steps of a vector, then the
+    /// next vector.
     int lag = 0;
     bool fused = false;  ///< triad: multiply-adds (rounded once) instead of a product and a sum
 
@@ -80,9 +81,9 @@ struct Form {
     std::string text(const Stream& stream) const;
 };
 
-/// What one vector of a part of an array is used for. `add` and `join` combine it with the value, `add_constant` stores its sum with
-/// a constant in the value, `product` its product with one; `sum` adds it. With `fused`, `product` loads, and `sum` multiplies the
-/// value by the constant, too.
+/// What one vector of a part of an array is used for. `add` and `join` combine it with the value, `add_constant` stores
+/// its sum with a constant in the value, `product` its product with one; `sum` adds it. With `fused`, `product` loads,
+/// and `sum` multiplies the value by the constant, too.
 struct StreamStep {
     enum class Kind { load, join, add, add_constant, product, sum, store };
     Kind kind;
@@ -92,7 +93,8 @@ struct StreamStep {
     int value;  ///< the register of the value, from 0
 };
 
-/// The steps of one iteration in order. The steps of a vector come one after another, each `lag` vectors after the one before.
+/// The steps of one iteration in order. The steps of a vector come one after another, each `lag` vectors after the one
+/// before.
 std::vector<StreamStep> iteration(const Stream& stream, const Form& form);
 
 /// Registers that values alternate over, and that a stream that only reads stores at its end.

@@ -37,8 +37,8 @@ inline constexpr std::array<Operation, 10> operation_table{{
 
 std::vector<std::string> operation_names();
 
-/// The reason why no processor has the operation for this instruction set and precision, or none. Throws InputError for an
-/// unknown operation.
+/// The reason why no processor has the operation for this instruction set and precision, or none. Throws InputError for
+/// an unknown operation.
 std::optional<std::string> contradiction(std::string_view operation, const Isa& isa, Precision precision);
 
 /// The feature the instruction needs beyond its instruction set, as in Machine::features; empty if none.

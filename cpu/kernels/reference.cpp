@@ -1,5 +1,5 @@
-// The build enables no fused multiply-add instructions, so the compiler cannot contract the operations here; one for AArch64, which
-// always has them, needs -ffp-contract=off.
+// The build enables no fused multiply-add instructions, so the compiler cannot contract the operations here; one for
+// AArch64, which always has them, needs -ffp-contract=off.
 #include "cpu/kernels/reference.hpp"
 
 #include "cpu/workspace.hpp"

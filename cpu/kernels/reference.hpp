@@ -1,5 +1,5 @@
-// The inputs of a compute kernel (start values of its chains, and the constants its instructions read), and its host reference: the same
-// steps, one element at a time, in plain C++.
+// The inputs of a compute kernel (start values of its chains, and the constants its instructions read), and its host
+// reference: the same steps, one element at a time, in plain C++.
 #pragma once
 
 #include "cpu/kernels/compute_loop.hpp"

@@ -1,6 +1,6 @@
-// ERT's loop: the host sums, over all iterations, the values at each position of an iteration. The kernel adds each position to its
-// accumulator a known number of times. The order does not matter.
-// Bandwidth: the expected values come from content(), not from the memory under test.
+// ERT's loop: the host sums, over all iterations, the values at each position of an iteration. The kernel adds each
+// position to its accumulator a known number of times. The order does not matter. Bandwidth: the expected values come
+// from content(), not from the memory under test.
 #include "cpu/probes/checks.hpp"
 
 #include "ert/base/error.hpp"

@@ -55,9 +55,9 @@ struct StreamArrays {
     static constexpr std::size_t page = 4096;
 };
 
-/// Checks arrays whose `segment` held content() before `passes` passes over it by the kernel. `result`: of a stream that only
-/// reads; the registers at the end (Join). Plain loads leave the last vectors there. Throws Error with the first wrong
-/// word.
+/// Checks arrays whose `segment` held content() before `passes` passes over it by the kernel. `result`: of a stream
+/// that only reads; the registers at the end (Join). Plain loads leave the last vectors there. Throws Error with the
+/// first wrong word.
 void check_stream(const StreamArrays& arrays, const Segment& segment, std::size_t passes, const StreamKernel& kernel,
                   std::span<const std::uint64_t> result);
 

@@ -1,5 +1,6 @@
-// The axes that all CPU probes share, their default values on a machine, and the reasons why a value is unsupported. Reported cache
-// sizes can only lengthen a sweep of working sets. Little available memory shortens it, and this is reported.
+// The axes that all CPU probes share, their default values on a machine, and the reasons why a value is unsupported.
+// Reported cache sizes can only lengthen a sweep of working sets. Little available memory shortens it, and this is
+// reported.
 #pragma once
 
 #include "cpu/noise_monitor.hpp"
@@ -52,7 +53,8 @@ std::vector<std::string> usual_working_sets(const Machine& machine);
 /// The largest of them. It lies in memory according to the machine's report.
 std::string usual_memory_set(const Machine& machine);
 
-/// A set that lies in memory for the processors of one NUMA node: 256 MiB, or four times their share of the largest cache.
+/// A set that lies in memory for the processors of one NUMA node: 256 MiB, or four times their share of the largest
+/// cache.
 std::string usual_node_set(const Machine& machine);
 
 /// One per octave, from 8 KiB to 128 MiB or four times the largest cache that one thread reaches, at most a quarter of

@@ -103,8 +103,8 @@ class FlopsSubject : public Subject {
             launch_target, [&](std::size_t n) { run(n, chosen_->steady); }, team_.clock());
     }
 
-    /// Tiles draw so much power that the clock falls, on a Xeon to a third, and rises again over some 50 ms. The next row
-    /// starts after that.
+    /// Tiles draw so much power that the clock falls, on a Xeon to a third, and rises again over some 50 ms. The next
+    /// row starts after that.
     ~FlopsSubject() override
     {
         if (clock_before_) team_.wait_for_clock(*clock_before_);

@@ -1,5 +1,5 @@
-// The benches of the CPU, and the resources that they share. The source file of each begins with its contract: what is launched and
-// counted, and what would falsify it.
+// The benches of the CPU, and the resources that they share. The source file of each begins with its contract: what is
+// launched and counted, and what would falsify it.
 #pragma once
 
 #include "cpu/noise_monitor.hpp"

@@ -19,7 +19,8 @@ static_assert((multiplier * inverse & largest) == 1);
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::size_t length = 8;
 
-/// A changed line is found among so many with certainty enough: another one explains the same difference in 1 of 128 cases.
+/// A changed line is found among so many with certainty enough: another one explains the same difference in 1 of 128
+/// cases.
 constexpr std::size_t most_lines = 256;
 
 bool is_checksum(std::string_view text)
@@ -30,7 +31,8 @@ bool is_checksum(std::string_view text)
 /// Writes blocks of lines one after the other.
 class BlockWriter {
   public:
-    /// `before`: the header without the column, or the checksum of the block before. `header`: with the column; empty in format 2.
+    /// `before`: the header without the column, or the checksum of the block before. `header`: with the column; empty
+    /// in format 2.
     BlockWriter(std::string_view before, std::string header, const AddOthers& add_others)
         : header_(std::move(header)), add_others_(add_others)
     {

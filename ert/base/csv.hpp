@@ -1,5 +1,5 @@
-// CSV (RFC 4180, without line ends in cells) as a whole table, read by column name. An incomplete last line is left out, so that the
-// files of a killed run can be read. csv_lines.hpp reads large files.
+// CSV (RFC 4180, without line ends in cells) as a whole table, read by column name. An incomplete last line is left
+// out, so that the files of a killed run can be read. csv_lines.hpp reads large files.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// CSV read line by line, for files of any size. RFC 4180, except that a cell cannot contain a line end. csv.hpp reads whole tables.
+// CSV read line by line, for files of any size. RFC 4180, except that a cell cannot contain a line end. csv.hpp reads
+// whole tables.
 #pragma once
 
 #include "ert/base/checksum.hpp"
@@ -29,7 +30,8 @@ class CsvLines {
     /// Reads a line. False at the end of the file; a last line without a line end is left out. Throws InputError for an
     /// unclosed quote or one within a cell, after which the next line can be read, and for a line of more than 16 MiB.
     bool next();
-    /// The same, but what is wrong with the line, the number of its cells included, goes to `what`; empty if nothing is.
+    /// The same, but what is wrong with the line, the number of its cells included, goes to `what`; empty if nothing
+    /// is.
     bool next(std::string& what);
 
     /// Cells of the current line, without quotes and without the column of the checksums. Valid until the next call.
@@ -46,7 +48,8 @@ class CsvLines {
     std::uint32_t crc() const { return crc_; }
     /// The current line's cell in the column of the checksums.
     const std::string& checksum() const { return checksum_; }
-    /// What is wrong with the number of cells of the current line: a sentence that begins with file and line. Empty if nothing is.
+    /// What is wrong with the number of cells of the current line: a sentence that begins with file and line. Empty if
+    /// nothing is.
     std::string cell_damage() const;
     /// Whether the current line is the last of a block; after the last line, whether a block has no end.
     bool ends_block() const { return block_ && ended_block_ != has_ended_; }
@@ -98,16 +101,16 @@ class CsvLines {
 /// Throws InputError if the header of the current lines states another run, or none.
 void check_run(const CsvLines& lines, const std::string& run);
 
-/// Reads the header of a file, calls `check_header`, which throws InputError for one that is not known, and then `read`. A file whose header is
-/// not known is read with `header` as its first line if that is proven (with_header()), and `tell` gets the sentence, and whether all lines
-/// are lost.
+/// Reads the header of a file, calls `check_header`, which throws InputError for one that is not known, and then
+/// `read`. A file whose header is not known is read with `header` as its first line if that is proven (with_header()),
+/// and `tell` gets the sentence, and whether all lines are lost.
 void read_lines_of(const std::filesystem::path& file, const std::string& header,
                    const std::function<void(const CsvLines&)>& check_header, const std::function<void(CsvLines&)>& read,
                    const std::function<void(const std::string& what, bool is_lost)>& tell);
 
-/// `text` with `header` as its first line, in place of the one that stands there or before it, if its first block then matches; without
-/// blocks, if its next line has as many cells. Else none. For a file whose first line is damaged or lost. `header`: with the column of the
-/// checksums, without line end.
+/// `text` with `header` as its first line, in place of the one that stands there or before it, if its first block then
+/// matches; without blocks, if its next line has as many cells. Else none. For a file whose first line is damaged or
+/// lost. `header`: with the column of the checksums, without line end.
 std::optional<std::string> with_header(std::string_view text, const std::string& header);
 
 }  // namespace roof

@@ -1,4 +1,5 @@
-// What is wrong with files: the first thousand sentences and the number of the others, because a file of 1 MB can have a million damaged lines.
+// What is wrong with files: the first thousand sentences and the number of the others, because a file of 1 MB can have
+// a million damaged lines.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The columns of a CSV file as members of a row: one table gives its header, writer and reader. Fields append to a line and read from a view
-// of one, so that a million rows need no string per cell.
+// The columns of a CSV file as members of a row: one table gives its header, writer and reader. Fields append to a line
+// and read from a view of one, so that a million rows need no string per cell.
 #pragma once
 
 #include "ert/base/csv.hpp"
@@ -110,7 +110,8 @@ void append_row(std::string& lines, std::string_view id, const Row& row, const F
 template <class Row>
 using Places = std::vector<std::pair<const Field<Row>*, std::size_t>>;
 
-/// Fills in what the current line holds. The first invalid cell: "column launch_s: 'x' is not a number"; empty if all are valid.
+/// Fills in what the current line holds. The first invalid cell: "column launch_s: 'x' is not a number"; empty if all
+/// are valid.
 template <class Row>
 std::string read_row(Row& row, const CsvLines& lines, const Places<Row>& places)
 {

@@ -33,17 +33,18 @@ inline constexpr std::size_t largest_text = std::size_t{256} << 20;
 /// The content of a regular file of at most `largest` bytes; throws InputError with the reason if it cannot be read.
 std::string read_file(const std::filesystem::path& file, std::size_t largest = largest_text);
 
-/// Writes a temporary file in the same folder, flushes and renames it: a reader sees the old content or the new one. The last of several
-/// writers wins. A kill can leave the temporary file, `<name>.<six letters>.part`. A link of this name is replaced, not followed: for
-/// files whose place the user did not name. Throws InputError with the system's reason (no space, no permission, a folder, a pipe).
+/// Writes a temporary file in the same folder, flushes and renames it: a reader sees the old content or the new one.
+/// The last of several writers wins. A kill can leave the temporary file, `<name>.<six letters>.part`. A link of this
+/// name is replaced, not followed: for files whose place the user did not name. Throws InputError with the system's
+/// reason (no space, no permission, a folder, a pipe).
 void write_file(const std::filesystem::path& file, const std::string& content);
 
-/// The same for a file that the user named: a link is followed and stays. Content for a device, a pipe or this process's standard output
-/// is written straight into it.
+/// The same for a file that the user named: a link is followed and stays. Content for a device, a pipe or this
+/// process's standard output is written straight into it.
 void write_chosen_file(const std::filesystem::path& file, const std::string& content);
 
-/// Appends to a regular file, not through a link, and flushes to the device. On failure (such as a full disk) the file is truncated to its former
-/// length and InputError thrown.
+/// Appends to a regular file, not through a link, and flushes to the device. On failure (such as a full disk) the file
+/// is truncated to its former length and InputError thrown.
 void append_file(const std::filesystem::path& file, const std::string& text);
 
 /// Cuts the file after `length` bytes and flushes it.
@@ -52,7 +53,8 @@ void cut_file(const std::filesystem::path& file, std::size_t length);
 /// Letters by chance.
 std::string random_letters(int count);
 
-/// Creates the folder and those above it, and flushes their names; throws InputError if that fails or a file stands there.
+/// Creates the folder and those above it, and flushes their names; throws InputError if that fails or a file stands
+/// there.
 void make_folder(const std::filesystem::path& folder);
 
 /// The same for a folder that nobody else has made: false if something stands there.

@@ -1,4 +1,5 @@
-// The processors that a thread may use. A set is as large as the kernel's, which knows more than 1,024 processors on some machines.
+// The processors that a thread may use. A set is as large as the kernel's, which knows more than 1,024 processors on
+// some machines.
 #pragma once
 
 #include <vector>

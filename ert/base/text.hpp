@@ -36,8 +36,9 @@ std::string nearest(std::string_view word, std::span<const std::string> legal);
 /// The message for an unknown name: "unknown model 'resnet81'; did you mean 'resnet18'? legal values: …".
 std::string unknown_word(std::string_view kind, std::string_view word, std::span<const std::string> legal);
 
-/// Foreign text for any sink, on one line: '?' stands for each control character (C0, DEL, C1), which could move a terminal's cursor, and
-/// for each byte that is no UTF-8. A mark that changes the direction of text is shown as [U+202E].
+/// Foreign text for any sink, on one line: '?' stands for each control character (C0, DEL, C1), which could move a
+/// terminal's cursor, and for each byte that is no UTF-8. A mark that changes the direction of text is shown as
+/// [U+202E].
 std::string printable(std::string_view text);
 /// The same; line ends and tabs stay.
 std::string printable_lines(std::string_view text);

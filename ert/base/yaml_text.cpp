@@ -84,7 +84,8 @@ YAML::Node parse_yaml(const std::string& text, const std::string& name)
     return reading_yaml(name, [&] {
         if (const int line = second_document(text); line > 0)
             throw InputError(name + ":" + std::to_string(line) + ": a second document; one is expected");
-        // A value has at most two of these behind it. The library takes 1.7 kB for each value, so they are counted before.
+        // A value has at most two of these behind it. The library takes 1.7 kB for each value, so they are counted
+        // before.
         if (std::ranges::count_if(text, [](char c) { return c == ',' || c == ':' || c == '\n'; }) > 2 * most_values)
             throw InputError(name + ": there are more than 100000 values");
         const YAML::Node document = YAML::Load(text);

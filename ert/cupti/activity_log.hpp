@@ -18,8 +18,9 @@ namespace roof::cupti {
 
 using Nanoseconds = std::uint64_t;
 
-// The layouts of CUPTI's records. CUPTI only adds to the end of a record, so each is read with the oldest layout that has the members
-// needed; one build reads every CUPTI since CUDA 12.0. tests/cupti/newest_layouts.cpp compares them with the newest known.
+// The layouts of CUPTI's records. CUPTI only adds to the end of a record, so each is read with the oldest layout that
+// has the members needed; one build reads every CUPTI since CUDA 12.0. tests/cupti/newest_layouts.cpp compares them
+// with the newest known.
 using KernelLayout = CUpti_ActivityKernel9;
 using CopyLayout = CUpti_ActivityMemcpy5;
 using PeerCopyLayout = CUpti_ActivityMemcpyPtoP4;

@@ -22,8 +22,8 @@ namespace roof::cupti {
 
 // Counted values as rows of counters.csv.
 
-/// One row for each metric that has a value; CUPTI gives NaN where a pass saw another range than the others. Returns how many have
-/// none. `launch`: the number of the kernel, empty for phases and steps.
+/// One row for each metric that has a value; CUPTI gives NaN where a pass saw another range than the others. Returns
+/// how many have none. `launch`: the number of the kernel, empty for phases and steps.
 inline std::size_t append_counters(std::vector<CounterRecord>& rows, const std::string& device, CounterScope scope,
                                    Number launch, const LaunchSeen& seen, const Chip& chip,
                                    const std::vector<std::string>& metrics, const std::vector<double>& values)

@@ -1,4 +1,5 @@
-// The parameters of NVTX's calls as CUPTI hands them over. Before CUDA 13 CUPTI's header includes none of the headers that it needs.
+// The parameters of NVTX's calls as CUPTI hands them over. Before CUDA 13 CUPTI's header includes none of the headers
+// that it needs.
 #pragma once
 
 #include <nvtx3/nvToolsExt.h>

@@ -27,8 +27,8 @@ enum class CountingMode {
     stretches  ///< a range is the work between push and pop, which the caller repeats until stop() returns true
 };
 
-/// The Range Profiler on one context, from enabling to disabling. The order of calls is start, (push, pop)…, stop, counted; start to stop is
-/// repeated until all passes are done.
+/// The Range Profiler on one context, from enabling to disabling. The order of calls is start, (push, pop)…, stop,
+/// counted; start to stop is repeated until all passes are done.
 class Counting {
   public:
     /// `availability`: of the context. Throws Unsupported without rights, Error if the chip cannot count the metrics.

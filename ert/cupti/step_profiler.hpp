@@ -20,8 +20,9 @@ Profiler step_profiler(const CounterTable& table);
 Profile profile_with(std::shared_ptr<const Cupti> cupti, const CounterTable& table, const Device& device,
                      const std::vector<TimedPart>& parts, std::function<CUcontext()> context = current_context);
 
-// The traffic of device memory by a counter that is independent of CUPTI (memory_use.cpp): NVML's GPM (since Hopper) reports the share
-// of the memory's bandwidth in use. It counts the whole card over tenths of a second, so launches are repeated for that long.
+// The traffic of device memory by a counter that is independent of CUPTI (memory_use.cpp): NVML's GPM (since Hopper)
+// reports the share of the memory's bandwidth in use. It counts the whole card over tenths of a second, so launches are
+// repeated for that long.
 
 struct MemoryUse {
     double share = 0;      ///< mean share of the memory's bandwidth, 0 to 1

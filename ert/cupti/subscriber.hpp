@@ -32,7 +32,8 @@ class OpenRanges {
 
     /// CUPTI's numbers of the calls of NVTX that push and pop ranges.
     static std::span<const CUpti_CallbackId> calls();
-    /// The effect of such a call, from CUPTI's data on it; none for other calls. Wide characters and registered names are empty names.
+    /// The effect of such a call, from CUPTI's data on it; none for other calls. Wide characters and registered names
+    /// are empty names.
     void on_call(std::uint32_t thread, CUpti_CallbackId call, const CUpti_NvtxData& data);
 
     /// The label of calls that the thread makes now, by the rules of label_in(). Without a phase of its own, the thread

@@ -16,7 +16,8 @@ namespace roof::gpu {
 /// One rank on each of several devices, all in this process.
 class Communicator {
   public:
-    /// `devices`: the runtime's numbers, each once. Throws Error, as all its functions after wait_limit(), naming the GPUs waited for.
+    /// `devices`: the runtime's numbers, each once. Throws Error, as all its functions after wait_limit(), naming the
+    /// GPUs waited for.
     Communicator(std::shared_ptr<const Nccl> library, const std::vector<int>& devices);
 
     struct Rank {
@@ -44,8 +45,8 @@ class Communicator {
     bool has_failed_ = false;
 };
 
-/// The communicators of a run, one for each list of devices: making one takes NCCL seconds, and much longer with several
-/// machines.
+/// The communicators of a run, one for each list of devices: making one takes NCCL seconds, and much longer with
+/// several machines.
 class Communicators {
   public:
     explicit Communicators(std::shared_ptr<const Nccl> library) : library_(std::move(library)) {}

@@ -31,7 +31,8 @@ class Nccl {
 
     /// "2.28.9". Throws Error.
     std::string version() const;
-    /// Calls its function of this name with arguments of exactly its types. Throws Error, but not where the call is still in progress.
+    /// Calls its function of this name with arguments of exactly its types. Throws Error, but not where the call is
+    /// still in progress.
     template <class... Arguments>
     void call(const char* name, Arguments... arguments) const
     {
@@ -62,8 +63,8 @@ void wait_while(const std::function<bool()>& goes_on, const WhileWaiting& while_
 /// One rank of a communicator. Its calls do not wait for other ranks: await() does, after each call, and can be ended.
 class NcclRank {
   public:
-    /// Begins to join on the current device. `waits`: calls wait, without an end, and cost less: NCCL makes a thread for each that does
-    /// not. Throws Error, also where NCCL is older than 2.14.
+    /// Begins to join on the current device. `waits`: calls wait, without an end, and cost less: NCCL makes a thread
+    /// for each that does not. Throws Error, also where NCCL is older than 2.14.
     NcclRank(std::shared_ptr<const Nccl> library, int ranks, UniqueId id, int rank, bool waits = false);
     /// Aborts what has not left.
     ~NcclRank();

@@ -31,11 +31,13 @@ class MonitoredStream {
     /// From now on called while launches last, as in EventTimer::time().
     void watch(std::function<void(Seconds)> while_running) { watch_ = std::move(while_running); }
 
-    /// Device time of the work that `enqueue` puts into the stream, without monitoring. `beside`, if there is one, is called again and again
-    /// meanwhile; nothing is then held, because so much work may not fit into the stream's queue.
+    /// Device time of the work that `enqueue` puts into the stream, without monitoring. `beside`, if there is one, is
+    /// called again and again meanwhile; nothing is then held, because so much work may not fit into the stream's
+    /// queue.
     Seconds time(const std::function<void()>& enqueue, const std::function<void()>& beside = {}) const;
 
-    /// Enqueues, as often as the trace asks, waits for the end, and passes device time, clock, conditions and disturbance to the trace.
+    /// Enqueues, as often as the trace asks, waits for the end, and passes device time, clock, conditions and
+    /// disturbance to the trace.
     void launch(Trace& trace, const std::function<void()>& enqueue);
 
     /// Repeats `enqueue` until two times in a row agree within 1%, because the clock has then settled, at most some

@@ -29,7 +29,8 @@ std::string first_word(std::string_view name)
     return word;
 }
 
-/// Whether nothing but a number follows the first word: "step 12", "ProfilerStep#3", "batch=7", "step[DECODE bs=1]"; not "batch_norm".
+/// Whether nothing but a number follows the first word: "step 12", "ProfilerStep#3", "batch=7", "step[DECODE bs=1]";
+/// not "batch_norm".
 bool is_numbered(std::string_view name)
 {
     constexpr std::string_view digits = "0123456789";

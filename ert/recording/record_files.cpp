@@ -52,8 +52,9 @@ Header<Record> header_in(const CsvLines& lines, const std::string& run)
     return header;
 }
 
-/// Calls `take` for each line that can be read. Calls `tell` with a sentence and the rows concerned for each line that cannot, and for each
-/// block that does not match its checksum. The sentence is empty if another one told of the same block.
+/// Calls `take` for each line that can be read. Calls `tell` with a sentence and the rows concerned for each line that
+/// cannot, and for each block that does not match its checksum. The sentence is empty if another one told of the same
+/// block.
 template <class Record, class Tell>
 void read_lines(CsvLines& lines, const Header<Record>& header, const TakeRecord<Record>& take, const Tell& tell)
 {

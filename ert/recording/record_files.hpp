@@ -1,8 +1,8 @@
 // The recorded files of a results folder, all optional:
 //   kernels.csv  api.csv  copies.csv  memory.csv  synchronisations.csv  ranges.csv  counters.csv
 // Their first column, `id`, names the row (Measurement::id()). They are read line by line.
-// Each block of lines carries a checksum (ert/base/checksum.hpp); a file without is read, too. A damaged line is named, and the records of the
-// rows of its block are left out of all files, because sums over the others would be too small.
+// Each block of lines carries a checksum (ert/base/checksum.hpp); a file without is read, too. A damaged line is named,
+// and the records of the rows of its block are left out of all files, because sums over the others would be too small.
 #pragma once
 
 #include "ert/base/fields.hpp"
@@ -21,8 +21,8 @@
 
 namespace roof {
 
-/// A file in the results folder, and its fields after the first column, `id`, which names the row (fields.cpp). The table gives header,
-/// writer and reader.
+/// A file in the results folder, and its fields after the first column, `id`, which names the row (fields.cpp). The
+/// table gives header, writer and reader.
 template <class Record>
 struct RecordFile {
     std::string_view name;
@@ -63,9 +63,10 @@ struct RecordedFolder {
 /// Reads all recorded files. A block that does not match its checksum leaves out its rows.
 RecordDamage check_records(const std::filesystem::path& folder);
 
-/// Calls `take` for each line of the rows that are not left out, and returns their number; 0 if there is no such file. An incomplete last
-/// line is left out; a missing optional column reads as unknown. Without known damage, throws InputError with the line for an invalid
-/// record, and for a block that does not match its checksum, whose records were given to `take` before.
+/// Calls `take` for each line of the rows that are not left out, and returns their number; 0 if there is no such file.
+/// An incomplete last line is left out; a missing optional column reads as unknown. Without known damage, throws
+/// InputError with the line for an invalid record, and for a block that does not match its checksum, whose records were
+/// given to `take` before.
 template <class Record>
 std::size_t read_records(const RecordedFolder& folder, const TakeRecord<Record>& take);
 

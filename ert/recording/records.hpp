@@ -151,7 +151,8 @@ struct CounterRecord {
     std::string unit;  ///< FLOP, byte, s, Hz, …; SI, without prefix
 };
 
-// The meaning of the names of programs' ranges and calls, for the recorder and for files of other tools (range_names.cpp).
+// The meaning of the names of programs' ranges and calls, for the recorder and for files of other tools
+// (range_names.cpp).
 
 /// The phase of a range: forward, backward, update, data, synchronise; empty if none. Knows the names of PyTorch's
 /// ranges ("Optimizer.step#SGD.step", "autograd::engine::…") and common words.
@@ -160,8 +161,8 @@ std::string_view phase_in(std::string_view name);
 /// The kind of a range: a step ("step 12", "ProfilerStep#3", "iteration", with nothing after), a phase, or other.
 RangeKind kind_in(std::string_view name);
 
-/// The name of a call without the version and the kind of default stream that recorders add: "cudaLaunchKernel_ptsz_v7000" ->
-/// "cudaLaunchKernel", "cuMemAlloc_v2" -> "cuMemAlloc".
+/// The name of a call without the version and the kind of default stream that recorders add:
+/// "cudaLaunchKernel_ptsz_v7000" -> "cudaLaunchKernel", "cuMemAlloc_v2" -> "cuMemAlloc".
 std::string plain_api_name(std::string name);
 
 }  // namespace roof

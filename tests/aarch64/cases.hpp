@@ -1,5 +1,5 @@
-// The loops that are run under emulation, in an order that both programs use: emulated.cpp runs them, expected.cpp, a program for the
-// host, computes what they have to give.
+// The loops that are run under emulation, in an order that both programs use: emulated.cpp runs them, expected.cpp, a
+// program for the host, computes what they have to give.
 #pragma once
 
 #include "cpu/kernels/forms.hpp"

@@ -1,7 +1,8 @@
 // What the loops for AArch64 have to give, computed on the host. usage: expected neon|sve<bits> RESULTS
 //
-// Prints a line per loop: bytes of its results, iterations, then per iteration FLOPs, bytes loaded and stored, instructions, and a name.
-// RESULTS: the results of all loops, one behind the other: accumulators, the array stored, or the registers of loads.
+// Prints a line per loop: bytes of its results, iterations, then per iteration FLOPs, bytes loaded and stored,
+// instructions, and a name. RESULTS: the results of all loops, one behind the other: accumulators, the array stored, or
+// the registers of loads.
 #include "cpu/kernels/chase.hpp"
 #include "cpu/kernels/core_probe.hpp"
 #include "cpu/kernels/reference.hpp"
@@ -66,8 +67,8 @@ Words expected_destination(const StreamCase& one)
     return destination;
 }
 
-/// Instructions of an iteration on a machine whose arithmetic has no operand in memory: the loads and stores, the arithmetic, the
-/// prefetches, a step of each pointer, and two for the loop.
+/// Instructions of an iteration on a machine whose arithmetic has no operand in memory: the loads and stores, the
+/// arithmetic, the prefetches, a step of each pointer, and two for the loop.
 int instructions_of(const StreamCase& one, int register_bytes)
 {
     const Stream& stream = one.stream;

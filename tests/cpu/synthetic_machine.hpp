@@ -1,5 +1,5 @@
-// Machines that nobody has here, as hwloc describes them: their layout, and a registry whose benches have the axes of the
-// real ones and take invented times.
+// Machines that nobody has here, as hwloc describes them: their layout, and a registry whose benches have the axes of
+// the real ones and take invented times.
 #pragma once
 
 #include "cpu/probes/probes.hpp"
@@ -29,8 +29,8 @@ struct SyntheticMachine {
 /// What the probes get of such a machine.
 ProbeContext context_of(const SyntheticMachine& machine);
 
-/// The benches of the CPU on such a machine with AVX-512. A launch of bandwidth takes the time that a simple model of its
-/// caches gives; others take 0.3 ms. Making a subject takes some milliseconds and the time to write its memory.
+/// The benches of the CPU on such a machine with AVX-512. A launch of bandwidth takes the time that a simple model of
+/// its caches gives; others take 0.3 ms. Making a subject takes some milliseconds and the time to write its memory.
 BenchRegistry registry_of(const SyntheticMachine& machine, const fakes::ManualClock& clock);
 
 }  // namespace roof::cpu::test

@@ -1,5 +1,6 @@
-// A libcuda.so.1 that loads every module and runs none: what cuDNN asks of the driver before it compiles a kernel. Prints a hash of each
-// module's machine code, and the kernels' names. The last two functions are of a libcudart, which cudnn-frontend opens.
+// A libcuda.so.1 that loads every module and runs none: what cuDNN asks of the driver before it compiles a kernel.
+// Prints a hash of each module's machine code, and the kernels' names. The last two functions are of a libcudart, which
+// cudnn-frontend opens.
 #include <elf.h>
 #include <array>
 #include <cstdint>

@@ -19,8 +19,9 @@ struct KernelTime {
     Seconds each;           ///< least time of a launch
 };
 
-/// The operations of a stage that has several are timed together, too: the second finds in the L2 what the first left there.
-/// The memory is that of a step, all zeros. Operations of the libraries are left out. Throws OutOfMemory or Error.
+/// The operations of a stage that has several are timed together, too: the second finds in the L2 what the first left
+/// there. The memory is that of a step, all zeros. Operations of the libraries are left out. Throws OutOfMemory or
+/// Error.
 std::vector<KernelTime> time_kernels(const model::Graph& graph, const engine::Settings& settings);
 
 }  // namespace roof::cudnn

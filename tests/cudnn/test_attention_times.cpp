@@ -1,4 +1,5 @@
-// Prints, as CSV, how long passes of attention take by our kernels and by cuDNN, and how far both are from whole matrices: test_cudnn_device
+// Prints, as CSV, how long passes of attention take by our kernels and by cuDNN, and how far both are from whole
+// matrices: test_cudnn_device
 // "[.attention]". With SMALL in the environment only small ones. Without a GPU it only says so.
 #include "tests/cudnn/attention_trial.hpp"
 #include "tests/cudnn/without_gpu.hpp"
@@ -14,7 +15,8 @@ using namespace roof::cudnn;
 
 namespace {
 
-/// Two small ones, which are compared with whole matrices as well, and those of GPT-2, of a vision transformer and of Llama.
+/// Two small ones, which are compared with whole matrices as well, and those of GPT-2, of a vision transformer and of
+/// Llama.
 std::vector<AttentionPass> passes()
 {
     std::vector<AttentionPass> all{

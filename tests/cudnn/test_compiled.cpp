@@ -1,5 +1,5 @@
-// cuDNN's kernels of attention, compiled by NVRTC for GPUs that are not there, behind a driver that only answers. In a process of its own, since
-// the driver stays loaded: test_cudnn "[.compiled]".
+// cuDNN's kernels of attention, compiled by NVRTC for GPUs that are not there, behind a driver that only answers. In a
+// process of its own, since the driver stays loaded: test_cudnn "[.compiled]".
 #include "tests/cudnn/device_json.hpp"
 #include "tests/skip.hpp"
 #include "workloads/cudnn/library/attention_graph.hpp"

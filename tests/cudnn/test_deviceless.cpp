@@ -30,8 +30,8 @@ Descriptor device(const std::string& name)
     return device_from_json(text.str());
 }
 
-/// The engines that support the device, with their plans. Of those that need a compilation at run time (a good part of a
-/// second each) only the first few are planned.
+/// The engines that support the device, with their plans. Of those that need a compilation at run time (a good part of
+/// a second each) only the first few are planned.
 std::vector<PlannedEngine> candidates(const std::vector<Engine>& engines, const Descriptor& device)
 {
     constexpr int most_compiled = 6;

@@ -1,6 +1,6 @@
-// Prints the time of each of a step's own kernels on a GPU as CSV: test_cudnn_device "[.kernel_times]". MODEL, BATCH and PRECISION in the
-// environment choose the step, by default ResNet-50 with 256 images in bf16. "[.moments]": the time of the ends of ResNet-50's blocks.
-// Without a GPU they only say so.
+// Prints the time of each of a step's own kernels on a GPU as CSV: test_cudnn_device "[.kernel_times]". MODEL, BATCH
+// and PRECISION in the environment choose the step, by default ResNet-50 with 256 images in bf16. "[.moments]": the
+// time of the ends of ResNet-50's blocks. Without a GPU they only say so.
 #include "ert/base/precision.hpp"
 #include "tests/cudnn/kernel_times.hpp"
 #include "tests/cudnn/moments_trial.hpp"

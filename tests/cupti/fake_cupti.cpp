@@ -173,7 +173,8 @@ CUptiResult cuptiActivityFlushPeriod(uint32_t)
     return CUPTI_SUCCESS;
 }
 
-/// Without force only what is complete is delivered, which is by itself never: a buffer fills after some 10,000 launches.
+/// Without force only what is complete is delivered, which is by itself never: a buffer fills after some 10,000
+/// launches.
 CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
     if (flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) {

@@ -1,7 +1,8 @@
-// What CUPTI's versions want in structSize: the macros …_Params_STRUCT_SIZE, compiled with the headers of NVIDIA's wheels
-// nvidia-cuda-cupti-cu12 12.6.80, 12.8.90, 12.9.79 and nvidia-cuda-cupti 13.0.85, 13.1.75, 13.1.115, 13.2.23, 13.3.75, 13.4.58,
-// 13.5.25. The libraries of the first six were asked, too: without a driver they answer CUPTI_ERROR_INVALID_PARAMETER to
-// every other size of the calls that look at it first, but that 13.1 also takes the size that 13.0 has.
+// What CUPTI's versions want in structSize: the macros …_Params_STRUCT_SIZE, compiled with the headers of NVIDIA's
+// wheels nvidia-cuda-cupti-cu12 12.6.80, 12.8.90, 12.9.79 and
+// nvidia-cuda-cupti 13.0.85, 13.1.75, 13.1.115, 13.2.23, 13.3.75, 13.4.58, 13.5.25. The libraries of the first six were
+// asked, too: without a driver they answer CUPTI_ERROR_INVALID_PARAMETER to every other size of the calls that look at
+// it first, but that 13.1 also takes the size that 13.0 has.
 #pragma once
 
 #include <algorithm>

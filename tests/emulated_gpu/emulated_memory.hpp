@@ -58,8 +58,8 @@ void in_all_schedules(const Check& check)
     }
 }
 
-/// While it lives, launches have no more blocks along each dimension, so that threads of loops over a grid take several turns.
-/// Only for kernels whose result is the same for any grid.
+/// While it lives, launches have no more blocks along each dimension, so that threads of loops over a grid take several
+/// turns. Only for kernels whose result is the same for any grid.
 class FewBlocks {
   public:
     explicit FewBlocks(const Dim& most) { machine().most_blocks = most; }

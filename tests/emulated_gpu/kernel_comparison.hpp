@@ -1,5 +1,5 @@
-// An operation of a training step on the emulated device beside the host's loops, from the same memory. What an operation does not
-// write may not change.
+// An operation of a training step on the emulated device beside the host's loops, from the same memory. What an
+// operation does not write may not change.
 #pragma once
 
 #include "tests/emulated_gpu/emulated_memory.hpp"

@@ -1,5 +1,5 @@
-// One operation of a training step on the emulated device, on tensors of any shape. Tests compute what they expect in double, from what the
-// operation is defined as, and share no code with the kernels.
+// One operation of a training step on the emulated device, on tensors of any shape. Tests compute what they expect in
+// double, from what the operation is defined as, and share no code with the kernels.
 #pragma once
 
 #include "tests/emulated_gpu/emulated_memory.hpp"
@@ -22,7 +22,8 @@ inline constexpr unsigned all_blocks = ~0U;
 inline constexpr Precision precisions[]{Precision::fp32, Precision::bf16, Precision::fp16};
 inline const std::vector<Dim> grids{{all_blocks, all_blocks, all_blocks}, {1, 1, 1}, {3, all_blocks, all_blocks}};
 
-/// A multiple of 1/4 from -2 to 2. Every precision holds it, and sums of some thousands of products of two are exact in fp32.
+/// A multiple of 1/4 from -2 to 2. Every precision holds it, and sums of some thousands of products of two are exact in
+/// fp32.
 inline double quarters(std::size_t place, unsigned salt)
 {
     auto bits = static_cast<std::uint32_t>(place) * 0x9E3779B1U + salt * 0x85EBCA77U;
@@ -76,7 +77,8 @@ class OneOperation {
     double before(const Tensor& tensor, std::size_t k) { return value(before_, tensor, k); }
     double after(const Tensor& tensor, std::size_t k) { return value(after_, tensor, k); }
 
-    /// Every value of the tensor is the expected one, rounded to its precision, but for `tolerance`, absolute and relative.
+    /// Every value of the tensor is the expected one, rounded to its precision, but for `tolerance`, absolute and
+    /// relative.
     void check(const Tensor& tensor, const Value& expected, double tolerance = 1e-6)
     {
         const double unit = tensor.precision == Precision::bf16   ? 1.0 / 256

@@ -8,7 +8,8 @@
 
 namespace roof::cudnn {
 
-/// Result and winners of a max pool over `source`, and the gradient of the source: each window adds to the place of its winner.
+/// Result and winners of a max pool over `source`, and the gradient of the source: each window adds to the place of its
+/// winner.
 struct Pooled {
     Tensor result, winners;
     std::vector<double> gradient;

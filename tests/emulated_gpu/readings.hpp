@@ -8,7 +8,8 @@
 
 namespace roof::gpu {
 
-/// The multiprocessors have numbers at the end of those that have a reading: with 255, the first has the last one, and the second has none.
+/// The multiprocessors have numbers at the end of those that have a reading: with 255, the first has the last one, and
+/// the second has none.
 class Readings {
   public:
     explicit Readings(unsigned first_multiprocessor = clock_readings - 1) : first_(first_multiprocessor)

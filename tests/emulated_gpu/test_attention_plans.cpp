@@ -1,5 +1,5 @@
-// Attention by cuDNN's graph: computed operation by operation, in double, it is what our kernels compute; and a stand-in as strict as the
-// library refuses what that refuses.
+// Attention by cuDNN's graph: computed operation by operation, in double, it is what our kernels compute; and a
+// stand-in as strict as the library refuses what that refuses.
 #include "ert/gpu/buffer.hpp"
 #include "tests/cudnn/attention_trial.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"

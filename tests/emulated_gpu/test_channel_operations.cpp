@@ -1,5 +1,5 @@
-// Sums over the channels of a map, and what is computed from them, alone: more slabs and rows than a thread takes in a turn, columns that no
-// thread has, and rows that end within an unrolled turn.
+// Sums over the channels of a map, and what is computed from them, alone: more slabs and rows than a thread takes in a
+// turn, columns that no thread has, and rows that end within an unrolled turn.
 #include "tests/emulated_gpu/one_operation.hpp"
 #include "tests/emulated_gpu/pooled.hpp"
 
@@ -15,7 +15,8 @@ struct Size {
     int channels, height, width, images;
     Dim grid;
 };
-/// A grid of one line of blocks: threads take several turns. The last two have more slabs than a block of gradients has lines.
+/// A grid of one line of blocks: threads take several turns. The last two have more slabs than a block of gradients has
+/// lines.
 const std::vector<Size> sizes{{24, 7, 9, 3, {all_blocks, all_blocks, 1}},  {40, 11, 14, 3, {all_blocks, 1, 1}},
                               {7, 11, 14, 3, {all_blocks, 1, 1}},          {88, 5, 6, 7, {all_blocks, 2, 1}},
                               {13, 1, 3, 1, {all_blocks, all_blocks, 1}},  {40, 33, 34, 2, {all_blocks, all_blocks, 1}},

@@ -1,5 +1,5 @@
-// What the engine chooses among a library's engines, by trials on an emulated GPU: which is the fastest, whether one that
-// does more is worth it and right, how the first convolution reads images.
+// What the engine chooses among a library's engines, by trials on an emulated GPU: which is the fastest, whether one
+// that does more is worth it and right, how the first convolution reads images.
 #include "ert/base/error.hpp"
 #include "ert/gpu/buffer.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"

@@ -1,5 +1,5 @@
-// The trial of a convolution that a library computes with what is before and behind it: right results agree with those of
-// the bare pass between our kernels, wrong ones do not. Loops take the place of the library.
+// The trial of a convolution that a library computes with what is before and behind it: right results agree with those
+// of the bare pass between our kernels, wrong ones do not. Loops take the place of the library.
 #include "ert/base/error.hpp"
 #include "ert/gpu/buffer.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
@@ -25,7 +25,8 @@ ConvolutionPass between_norms(Precision precision, Pass pass = Pass::forward)
     return shape;
 }
 
-/// A trial of the bare pass by plan 0 and the whole shape by plan 1, which loops compute. Plan 2 takes longer, plan 3 fails.
+/// A trial of the bare pass by plan 0 and the whole shape by plan 1, which loops compute. Plan 2 takes longer, plan 3
+/// fails.
 struct Tried {
     explicit Tried(const ConvolutionPass& shape, std::size_t plans = 1)
         : products(stream, true),

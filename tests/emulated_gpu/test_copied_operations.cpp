@@ -1,4 +1,5 @@
-// Activations, copies of channels and products of maps, alone: odd channels, more positions than a block has lines, grids of few blocks.
+// Activations, copies of channels and products of maps, alone: odd channels, more positions than a block has lines,
+// grids of few blocks.
 #include "tests/emulated_gpu/one_operation.hpp"
 #include "tests/engine/layers/defined_activations.hpp"
 

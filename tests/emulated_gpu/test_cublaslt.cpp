@@ -1,5 +1,5 @@
-// Products by cuBLASLt: the program's own calls, on a stand-in that refuses what the real library refuses, and the refusals
-// of the stand-in itself. Expected numbers are made here.
+// Products by cuBLASLt: the program's own calls, on a stand-in that refuses what the real library refuses, and the
+// refusals of the stand-in itself. Expected numbers are made here.
 #include "ert/base/error.hpp"
 #include "ert/base/formats.hpp"
 #include "ert/gpu/cublaslt.hpp"

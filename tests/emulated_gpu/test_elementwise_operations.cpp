@@ -1,5 +1,5 @@
-// Operations that read and write each value once, alone: odd channels, more rows than threads, ends of ranges, and grids of so few blocks that
-// a thread takes several turns.
+// Operations that read and write each value once, alone: odd channels, more rows than threads, ends of ranges, and
+// grids of so few blocks that a thread takes several turns.
 #include "tests/emulated_gpu/one_operation.hpp"
 
 #include <algorithm>

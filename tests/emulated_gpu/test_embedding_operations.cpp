@@ -1,5 +1,5 @@
-// Embeddings of tokens and values of positions, alone: rows of vectors and of single channels, tokens that occur never, once, in
-// neighbouring positions and in distant ones, sums over what is there and over nothing.
+// Embeddings of tokens and values of positions, alone: rows of vectors and of single channels, tokens that occur never,
+// once, in neighbouring positions and in distant ones, sums over what is there and over nothing.
 #include "tests/emulated_gpu/one_operation.hpp"
 
 #include <tuple>

@@ -1,5 +1,5 @@
-// Layer norms, alone: vectors and single channels, lines of a block without a position, one block for all positions, a gradient that
-// overwrites what it reads.
+// Layer norms, alone: vectors and single channels, lines of a block without a position, one block for all positions, a
+// gradient that overwrites what it reads.
 #include "tests/emulated_gpu/one_operation.hpp"
 
 #include <cmath>

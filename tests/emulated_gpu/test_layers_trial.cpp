@@ -1,5 +1,6 @@
-// The trials that write layers around a batch norm in two ways: they run on values that they wrote themselves, whatever was in
-// the memory before, and tell right results from wrong ones. Loops take the place of cuDNN, and a stand-in that of cuBLASLt.
+// The trials that write layers around a batch norm in two ways: they run on values that they wrote themselves, whatever
+// was in the memory before, and tell right results from wrong ones. Loops take the place of cuDNN, and a stand-in that
+// of cuBLASLt.
 #include "ert/base/error.hpp"
 #include "tests/cudnn/moments_trial.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"

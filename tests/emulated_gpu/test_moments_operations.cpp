@@ -1,5 +1,5 @@
-// What stands between the products of a batch norm by moments, alone: more inputs than a block has threads, outputs that end within a block,
-// the largest variance at any place, and sums to which each thread adds a value that counts.
+// What stands between the products of a batch norm by moments, alone: more inputs than a block has threads, outputs
+// that end within a block, the largest variance at any place, and sums to which each thread adds a value that counts.
 #include "tests/emulated_gpu/one_operation.hpp"
 
 #include <algorithm>

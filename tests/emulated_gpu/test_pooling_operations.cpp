@@ -1,5 +1,5 @@
-// Pools, alone: windows that the kernels are compiled for and others, rows of more vectors than a block has threads, one block for all images,
-// and values that are not numbers.
+// Pools, alone: windows that the kernels are compiled for and others, rows of more vectors than a block has threads,
+// one block for all images, and values that are not numbers.
 #include "tests/emulated_gpu/one_operation.hpp"
 #include "tests/emulated_gpu/pooled.hpp"
 

@@ -1,5 +1,5 @@
-// What the probes do beside their usual loops: exponentials, accesses that return, conflicts in banks, several readers of a line, tiles, loads
-// for a cluster, and lines of one's own. Expected values by plain arithmetic.
+// What the probes do beside their usual loops: exponentials, accesses that return, conflicts in banks, several readers
+// of a line, tiles, loads for a cluster, and lines of one's own. Expected values by plain arithmetic.
 #include "ert/base/error.hpp"
 #include "ert/base/formats.hpp"
 #include "ert/gpu/kernels/access.hpp"

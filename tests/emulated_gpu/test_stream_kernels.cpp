@@ -1,4 +1,5 @@
-// The kernels that go through arrays, on the emulated device: streams, bulk copies and intensities. Each in several schedules.
+// The kernels that go through arrays, on the emulated device: streams, bulk copies and intensities. Each in several
+// schedules.
 #include "ert/base/formats.hpp"
 #include "ert/gpu/kernels/bulk.hpp"
 #include "ert/gpu/probes/arrays.hpp"
@@ -109,7 +110,8 @@ TEST_CASE("streams read, write, copy and add what they should, by instructions a
 
 namespace {
 
-/// What the accumulators of a thread add up to after passes over these vectors: each is its former value times the factor, plus an element.
+/// What the accumulators of a thread add up to after passes over these vectors: each is its former value times the
+/// factor, plus an element.
 double sum_of_thread(const std::vector<double>& numbers, Precision precision, int multiply_adds, const Stretch& mine,
                      int passes, double factor)
 {
@@ -136,7 +138,8 @@ TEST_CASE("every intensity loads, scales and adds exactly what it counts", "[ker
 {
     const Stream stream;
     for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::fp16, Precision::int32}) {
-        // Another than the bench's 1, with which sums stay small, or wrap, and keep what came long before; another number is behind it.
+        // Another than the bench's 1, with which sums stay small, or wrap, and keep what came long before; another
+        // number is behind it.
         const double factor = precision == Precision::int32 ? 3 : -0.875;
         const Array<std::byte> factors(encode(format_of(precision), std::vector<double>{factor, factor, 7, 7}));
         constexpr std::size_t all_vectors = 5000;

@@ -1,4 +1,5 @@
-// How a probe sizes its launches: what it puts into the stream, call by call, by arithmetic on times that are made here.
+// How a probe sizes its launches: what it puts into the stream, call by call, by arithmetic on times that are made
+// here.
 #include "ert/gpu/probes/tuning.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 

@@ -121,8 +121,8 @@ inline Machine fake_machine()
     return machine;
 }
 
-/// Two launches of a training step of batch B take B * 10 ms: 60% forward, 30% backward, 10% update; batch 13 fails, batch
-/// 4096 has no room.
+/// Two launches of a training step of batch B take B * 10 ms: 60% forward, 30% backward, 10% update; batch 13 fails,
+/// batch 4096 has no room.
 inline FakeSubject::Script fake_step(const Point& point)
 {
     const auto batch = static_cast<double>(point.integer("batch"));

@@ -1,6 +1,7 @@
-// accidents TRIES [SEED]: makes one accident of many kinds in one file of a run, of a calibration beside it, of a node of a fleet or of an
-// import, and lets five commands that read it answer. Each answer must name the file and its folder as damaged or refuse, with no number of
-// another row changed, or be the answer as before. Prints the numbers; exit status 1 after a silent change.
+// accidents TRIES [SEED]: makes one accident of many kinds in one file of a run, of a calibration beside it, of a node
+// of a fleet or of an import, and lets five commands that read it answer. Each answer must name the file and its folder
+// as damaged or refuse, with no number of another row changed, or be the answer as before. Prints the numbers; exit
+// status 1 after a silent change.
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
@@ -236,8 +237,9 @@ class Campaign {
         return true;
     }
 
-    /// Names the folder and one of the files as damaged, on standard error, by `roof check`, or among those that a fleet refuses; or says on the
-    /// page that the session has not ended, which is all that a folder without checksums.csv shows.
+    /// Names the folder and one of the files as damaged, on standard error, by `roof check`, or among those that a
+    /// fleet refuses; or says on the page that the session has not ended, which is all that a folder without
+    /// checksums.csv shows.
     static bool tells(const Answer& answer, const fs::path& folder, const fs::path& file, const fs::path& beside)
     {
         const std::string all = answer.said.err + answer.said.out;

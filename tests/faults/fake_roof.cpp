@@ -21,7 +21,8 @@
 
 namespace {
 
-/// Standard error by calls that a shared object can replace, so that what is said has a place among the changes of files.
+/// Standard error by calls that a shared object can replace, so that what is said has a place among the changes of
+/// files.
 class PlainError : public std::streambuf {
     int overflow(int letter) override
     {

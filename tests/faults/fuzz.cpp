@@ -1,5 +1,5 @@
-// The readers for libFuzzer, which looks for inputs that reach new code. The first byte of an input chooses the reader. ROOF_CORPUS names a
-// folder that gets the corpus of each reader; it is the argument of the program, too.
+// The readers for libFuzzer, which looks for inputs that reach new code. The first byte of an input chooses the reader.
+// ROOF_CORPUS names a folder that gets the corpus of each reader; it is the argument of the program, too.
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/faults/readers.hpp"
 

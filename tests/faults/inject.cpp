@@ -1,4 +1,5 @@
-// A shared object for LD_PRELOAD: at the n-th system call that changes files it kills the process or lets the call fail.
+// A shared object for LD_PRELOAD: at the n-th system call that changes files it kills the process or lets the call
+// fail.
 //   ROOF_FAULT="N kill-before | kill-half | kill-after | ERRNO"
 // Without the variable it prints the number of such calls to standard error when the process ends.
 #include "tests/faults/interposed.hpp"

@@ -5,7 +5,8 @@
 //   locks E     flock() fails with errno E
 //   flush E     fsync() and fdatasync() fail with errno E
 //   masks B     the kernel's sets of processors have B bytes: smaller ones are refused with EINVAL
-//   life N      a process that was started as `roof rank` is killed at its N-th call of the functions below; if it ends before, it prints the
+//   life N      a process that was started as `roof rank` is killed at its N-th call of the functions below; if it ends
+//   before, it prints the
 //               number of its calls to standard error
 #include "tests/faults/interposed.hpp"
 

@@ -1,5 +1,6 @@
-// large_folder rows|steps COUNT FOLDER: writes a results folder of this size, for test_size.py. `rows`: rounds of a calibration of a CPU, with all
-// checksums and without samples. `steps`: training steps of the fake registry, of two networks under a calibration beside the folder.
+// large_folder rows|steps COUNT FOLDER: writes a results folder of this size, for test_size.py. `rows`: rounds of a
+// calibration of a CPU, with all checksums and without samples. `steps`: training steps of the fake registry, of two
+// networks under a calibration beside the folder.
 #include "ert/base/checksum.hpp"
 #include "ert/base/fields.hpp"
 #include "ert/base/files.hpp"

@@ -30,7 +30,8 @@ inline std::pair<std::size_t, std::size_t> any_line(Chance& chance, const std::s
 
 inline constexpr std::size_t simple_accidents = 9;
 
-/// One accident, by its number: a bit, a digit, a letter lost, a quote, a line lost, repeated or moved, 64 zeroes, or a tail cut.
+/// One accident, by its number: a bit, a digit, a letter lost, a quote, a line lost, repeated or moved, 64 zeroes, or a
+/// tail cut.
 inline std::string accident(Chance& chance, std::string text, std::size_t number)
 {
     if (text.empty()) return text;
@@ -111,7 +112,8 @@ inline std::string numbered(std::string line, std::size_t number)
     return line;
 }
 
-/// A text of about 1 MB: a line repeated, with other numbers or as it is; the whole text repeated; a word repeated, or a long one.
+/// A text of about 1 MB: a line repeated, with other numbers or as it is; the whole text repeated; a word repeated, or
+/// a long one.
 inline std::string large(Chance& chance, std::string text)
 {
     static constexpr std::array<std::string_view, 14> words{"[",  "{\"a\":", "- ",  "\n- ",     "a", "9",  ",",

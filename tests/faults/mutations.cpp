@@ -1,6 +1,7 @@
-// mutations SECONDS [SEED [READER [large]]]: feeds mutated files to every reader in turn, or to the named one ("all": every). Each must be
-// read, or refused with an error of this project, within 5 s and 500 MB. One in 500, or with `large` each, has 1 MB. Prints the number of
-// inputs of each reader; exit status 1 after a failure, whose input is kept.
+// mutations SECONDS [SEED [READER [large]]]: feeds mutated files to every reader in turn, or to the named one ("all":
+// every). Each must be read, or refused with an error of this project, within 5 s and 500 MB. One in 500, or with
+// `large` each, has 1 MB. Prints the number of inputs of each reader; exit status 1 after a failure, whose input is
+// kept.
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "tests/fakes/temporary_folder.hpp"

@@ -18,8 +18,8 @@ struct Reader {
 inline constexpr double longest_answer = 5, most_megabytes = 500;
 
 struct Answer {
-    std::string
-        failure;  ///< an error that is not of this project, or a late answer, or one that took too much; empty if nothing is wrong
+    std::string failure;  ///< an error that is not of this project, or a late answer, or one that took too much; empty
+                          ///< if nothing is wrong
     double seconds = 0;
     double megabytes = 0;  ///< more than before
 };

@@ -1,9 +1,9 @@
-// A shared object for LD_PRELOAD that writes each change of a file, each flush, and what the process says on standard error into the file
-// ROOF_WRITES, in order. test_power_cuts.py makes of it what a disk can hold after a cut at any moment. ROOF_UNFLUSHED=files or folders leaves
-// out the flushes of these, as if the process made none.
+// A shared object for LD_PRELOAD that writes each change of a file, each flush, and what the process says on standard
+// error into the file ROOF_WRITES, in order. test_power_cuts.py makes of it what a disk can hold after a cut at any
+// moment. ROOF_UNFLUSHED=files or folders leaves out the flushes of these, as if the process made none.
 //   A record is a line "KIND INODE NUMBER BYTES PATH" and then BYTES bytes:
-//   open (NUMBER 1: the file is new)  write (NUMBER: the place)  cut (NUMBER: the length)  flush  flush-folder  rename (the bytes: the new path)
-//   unlink  mkdir  say
+//   open (NUMBER 1: the file is new)  write (NUMBER: the place)  cut (NUMBER: the length)  flush  flush-folder  rename
+//   (the bytes: the new path) unlink  mkdir  say
 #include "tests/faults/interposed.hpp"
 
 #include <sys/stat.h>

@@ -1,6 +1,7 @@
-// structured TRIES [SEED]: files that are valid in form, with fields that a changed byte seldom reaches: sizes, attributes, names and operators of
-// networks, cells and column types of databases, values of JSON, cells and columns of CSV. Each must be read, or refused with an error of this
-// project, within 5 s and 500 MB. Exit status 1 after a failure, whose input is kept.
+// structured TRIES [SEED]: files that are valid in form, with fields that a changed byte seldom reaches: sizes,
+// attributes, names and operators of networks, cells and column types of databases, values of JSON, cells and columns
+// of CSV. Each must be read, or refused with an error of this project, within 5 s and 500 MB. Exit status 1 after a
+// failure, whose input is kept.
 #include "ert/base/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/faults/mutate.hpp"

@@ -121,7 +121,8 @@ TEST_CASE("fragments match the layouts of CUTLASS")
 
 TEST_CASE("fragments match the figures of the PTX manual")
 {
-    // m16n8k16, 16 bits: a4 and a5 of lane 5 stand in row 1, columns 10 and 11; b2 in row 10, column 1; c3 in row 9, column 3.
+    // m16n8k16, 16 bits: a4 and a5 of lane 5 stand in row 1, columns 10 and 11; b2 in row 10, column 1; c3 in row 9,
+    // column 3.
     CHECK(element_of_a(5, 2, 0, 2) == Element{1, 10});
     CHECK(element_of_a(5, 2, 1, 2) == Element{1, 11});
     CHECK(element_of_b(5, 1, 0, 2) == Element{10, 1});

@@ -12,8 +12,9 @@ using namespace roof::gpu;
 
 namespace {
 
-/// Parts of the message that a rank of a ring sends, of as many parts as ranks: to the next rank goes in each step one part that
-/// is summed there, until each rank has the whole sum of one part, and then one part that is done, until all have all.
+/// Parts of the message that a rank of a ring sends, of as many parts as ranks: to the next rank goes in each step one
+/// part that is summed there, until each rank has the whole sum of one part, and then one part that is done, until all
+/// have all.
 int parts_sent_in_ring(int ranks)
 {
     std::vector<int> summed(static_cast<std::size_t>(ranks), 1);  // of part p, how many ranks' numbers its holder has

@@ -237,8 +237,8 @@ TEST_CASE("the launches of a calibration of a large GPU take at most 35% of its 
 
 namespace {
 
-/// Fails if the probe computes something else than its reference. What a GPU lacks is a warning: its row would say so, too. `point` is
-/// supported.
+/// Fails if the probe computes something else than its reference. What a GPU lacks is a warning: its row would say so,
+/// too. `point` is supported.
 void check_probe(const Bench& bench, const Point& point, const Machine& machine, const Device& device)
 {
     INFO(device.name << " " << bench.name() << " " << point.str());

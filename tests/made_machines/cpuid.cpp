@@ -1,6 +1,6 @@
-// Answers CPUID: arch_prctl(ARCH_CPUID) makes the instruction fault, and the signal handler fills in the registers. The library is loaded
-// twice: as an auditor (LD_AUDIT), whose beginning precedes the relocation of the program, which chooses among clones of functions by
-// CPUID; and preloaded, whose handler takes over from then on.
+// Answers CPUID: arch_prctl(ARCH_CPUID) makes the instruction fault, and the signal handler fills in the registers. The
+// library is loaded twice: as an auditor (LD_AUDIT), whose beginning precedes the relocation of the program, which
+// chooses among clones of functions by CPUID; and preloaded, whose handler takes over from then on.
 #include "tests/made_machines/made_machine.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-// A made machine in place of the real one, for a whole process and its children. The library is preloaded. From the folder that
-// ROOF_MADE_MACHINE names (machines.py writes it) it answers the instruction CPUID, the files of /proc and /sys that describe
-// processors, the affinity calls, the binding of memory and the opening of hardware counters. Every library in the process sees the same
-// machine, and the program has no code for it.
+// A made machine in place of the real one, for a whole process and its children. The library is preloaded. From the
+// folder that ROOF_MADE_MACHINE names (machines.py writes it) it answers the instruction CPUID, the files of /proc and
+// /sys that describe processors, the affinity calls, the binding of memory and the opening of hardware counters. Every
+// library in the process sees the same machine, and the program has no code for it.
 //
-// A feature that the real processor lacks is never reported, so nothing runs that cannot run here. Processors beyond the real ones are
-// real ones, taken in turn; the memory of all made nodes is that of the real ones.
+// A feature that the real processor lacks is never reported, so nothing runs that cannot run here. Processors beyond
+// the real ones are real ones, taken in turn; the memory of all made nodes is that of the real ones.
 #pragma once
 
 #include <csignal>

@@ -1,4 +1,5 @@
-// Candidates of a search on simulated machines with interference. All time is simulated; each machine is drawn from a seed.
+// Candidates of a search on simulated machines with interference. All time is simulated; each machine is drawn from a
+// seed.
 #pragma once
 
 #include "ert/method/bench/search.hpp"
@@ -45,7 +46,8 @@ struct SimulatedMachine {
     {
         return [this] { return Seconds{now}; };
     }
-    /// Times to judge a choice by: undisturbed, or with a neighbour that leaves less than a tenth of the runs undisturbed.
+    /// Times to judge a choice by: undisturbed, or with a neighbour that leaves less than a tenth of the runs
+    /// undisturbed.
     std::vector<double> true_seconds() const;
 
   private:
@@ -63,7 +65,8 @@ struct Kind {
     void (*disturb)(SimulatedMachine&);
 };
 
-/// 2 to 12 candidates of 50 us to 20 ms, 0.5% to 200% slower than the fastest, in random order, on a machine of the kind.
+/// 2 to 12 candidates of 50 us to 20 ms, 0.5% to 200% slower than the fastest, in random order, on a machine of the
+/// kind.
 SimulatedMachine draw(const Kind& kind, std::uint64_t seed);
 
 /// By which the rules of fastest_of() and their constants were chosen, and others, by which they are judged.

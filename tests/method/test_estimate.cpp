@@ -70,7 +70,8 @@ TEST_CASE("the low end of a rate is from the high end of the time")
 
 TEST_CASE("of steps that depend on the step before, the interval covers the true median as often as stated")
 {
-    // Shares by another program with the same rule, of 3,000 each: 97, 96 and 96% for correlations of 0, 0.3 and 0.6 at 30 steps; 91% for 0.9.
+    // Shares by another program with the same rule, of 3,000 each: 97, 96 and 96% for correlations of 0, 0.3 and 0.6 at
+    // 30 steps; 91% for 0.9.
     const auto covered = [](double correlation, int count) {
         std::mt19937 random(7);
         std::normal_distribution<double> normal;

@@ -1,4 +1,4 @@
-// The estimator of ceilings, judged on simulated interference: how often its interval holds the truth, and how often "steady" is false.
+// The estimator of ceilings under simulated interference: how often its interval holds and "steady" is false.
 #include "ert/method/ceilings/estimator.hpp"
 
 #include <catch2/catch.hpp>
@@ -146,7 +146,7 @@ Tally tally_of(const Case& given, int repetitions)
     return tally;
 }
 
-/// Up to 90% of the samples disturbed, bursts of two seconds beside rounds of 27 ms, quiet and noisy levels, one clock and two.
+/// Up to 90% of the samples disturbed, bursts of 2 s beside rounds of 27 ms, quiet and noisy levels, one or two clocks.
 std::vector<Case> all_cases()
 {
     std::vector<Case> cases;
@@ -254,7 +254,7 @@ TEST_CASE(
 
 TEST_CASE("a loop with two rates is not steady at the slower one")
 {
-    // bf16 widened on a Zen 3, 27.2 and 31.8 FLOP a clock: most samples of most rounds at the slower rate, some at the other.
+    // bf16 widened on a Zen 3, 27.2 and 31.8 FLOP a clock: most samples of most rounds at the slower rate, some not.
     std::vector<Round> rounds(8, round_of({88.1, 88.2, 88.15, 88.2, 88.1, 88.15, 88.2, 88.1, 88.15}));
     for (const double rate : {103.1, 103.0, 103.2}) rounds[2].push_back({rate, 0, false});
     CHECK(sustained_rate(rounds, 0.01).steadiness == Steadiness::at_least);
@@ -320,7 +320,7 @@ TEST_CASE("a rate that rows begin with and do not keep is a lower bound")
 
 TEST_CASE("rounds that differ by their pages have the third fastest round, and an interval over all")
 {
-    // Mean 102.4, deviation 7.3007, half-width 3.495 · 7.3007 / √5 = 11.411. One of them alone is in the window around 112.
+    // Mean 102.4, deviation 7.3007, half-width 3.495 · 7.3007 / √5 = 11.411. One alone is in the window around 112.
     std::vector<Round> rounds;
     for (const double rate : {106.0, 112.0, 98.0, 103.0, 93.0})
         rounds.push_back(round_of({rate - 0.1, rate, rate, rate + 0.1, rate}));

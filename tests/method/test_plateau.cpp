@@ -193,7 +193,8 @@ TEST_CASE("latencies separate levels whose loads differ by a twentieth, and load
 
 TEST_CASE("a rate that only some sets of a level met is no level")
 {
-    // 1 MiB of cache at 200 GB/s before memory, whose rate is 40 GB/s and at times 60. Three samples of the sets up to 16 MiB met 60.
+    // 1 MiB of cache at 200 GB/s before memory, whose rate is 40 GB/s and at times 60. Three samples of the sets up to
+    // 16 MiB met 60.
     std::vector<RatePoint> loads;
     for (double bytes = 8 * KiB; bytes <= 256 * MiB; bytes *= 2)
         loads.push_back(bytes <= 1 * MiB    ? alike(bytes, 200e9)

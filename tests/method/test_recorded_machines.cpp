@@ -1,5 +1,6 @@
-// The fit on recorded calibrations (data/README.md): a Xeon, quiet twice and beside a busy process, where the truth was measured beside them
-// by bare loops; and a Zen 4 on a host that shares its cores, where the vendor's guide says 64 and 32 B a clock for loads from L1 and L2.
+// The fit on recorded calibrations (data/README.md): a Xeon, quiet twice and beside a busy process, where the truth was
+// measured beside them by bare loops; and a Zen 4 on a host that shares its cores, where the vendor's guide says 64 and
+// 32 B a clock for loads from L1 and L2.
 #include "ert/method/ceilings/ceiling.hpp"
 #include "ert/method/results/results.hpp"
 
@@ -206,8 +207,9 @@ TEST_CASE("more than half of the ceilings of a quiet run are steady")
     }
 }
 
-// What is true of the Zen 3, by loops of another program (data/README.md): 3.244 GHz; fp32 32, fp64 16, bf16 widened 32 FLOP a clock and
-// core; L2 32 B a clock for loads, copies, stores and triads; memory at most 30 GB/s for loads of one thread.
+// What is true of the Zen 3, by loops of another program (data/README.md): 3.244 GHz; fp32 32, fp64 16, bf16 widened 32
+// FLOP a clock and core; L2 32 B a clock for loads, copies, stores and triads; memory at most 30 GB/s for loads of one
+// thread.
 constexpr double zen3_hertz = 3.244e9;
 
 TEST_CASE("no roof of a recorded CPU is that of a narrower instruction set, nor lower than that of fewer threads")

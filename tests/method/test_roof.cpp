@@ -195,7 +195,8 @@ TEST_CASE("a level is shown by sets of which the nearer one may serve less than 
     const std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     const Ceilings ceilings = fit_ceilings(rows, machine());
     REQUIRE(names(ceilings) == four_levels);
-    // L1 ends at 48 KiB: from 480 KiB on it may hold less than a tenth. L2 at 1 MiB, L3 at 32 MiB: from 10 and 320 MiB on.
+    // L1 ends at 48 KiB: from 480 KiB on it may hold less than a tenth. L2 at 1 MiB, L3 at 32 MiB: from 10 and 320 MiB
+    // on.
     CHECK(ceilings.levels[1].from.value >= 480 * KiB);
     CHECK(ceilings.levels[2].from.value >= 10 * MiB);
     CHECK(ceilings.levels[3].from.value >= 320 * MiB);

@@ -7,7 +7,8 @@ using namespace roof;
 
 namespace {
 
-/// Arithmetic in rounds at these clocks in GHz; `reading`: the reading over the true clock, by sample; `places`: of the rounds among the rows.
+/// Arithmetic in rounds at these clocks in GHz; `reading`: the reading over the true clock, by sample; `places`: of the
+/// rounds among the rows.
 PointSummary point_at(const std::vector<double>& gigahertz, const std::vector<double>& reading,
                       std::vector<std::size_t> places = {})
 {

@@ -1,4 +1,5 @@
-// Decoders by their config.json against the sizes that were published with their weights, formulas by hand, and the decoders known by name.
+// Decoders by their config.json against the sizes that were published with their weights, formulas by hand, and the
+// decoders known by name.
 #include "ert/base/error.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "workloads/model/decoders.hpp"

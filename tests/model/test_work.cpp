@@ -272,7 +272,8 @@ TEST_CASE("GPT-2 has the parameters and FLOPs of its formulas, and of PyTorch's 
     CHECK(build_model("gpt2_large").parameter_count() == 774'030'080);
     CHECK(build_model("gpt2_xl").parameter_count() == 1'557'611'200);
 
-    // torch.utils.flop_counter 2.14.1, 64 tokens: forward, without the products of attention, and those of one of its products.
+    // torch.utils.flop_counter 2.14.1, 64 tokens: forward, without the products of attention, and those of one of its
+    // products.
     const double linear = 2.0 * 64 * (144.0 * 768 * 768 + 768.0 * 50257);
     const double product = 12 * 2.0 * 64 * 64 * 768;
     const StepWork work = work_of(build_model("gpt2", 1000, 64), 1, Precision::fp32);

@@ -14,7 +14,8 @@ using namespace roof::kernels;
 
 namespace {
 
-/// Channels of three heads, of which the second is the loops', in blocks of `lanes` or, with no lanes, of all channels. They begin as NaN.
+/// Channels of three heads, of which the second is the loops', in blocks of `lanes` or, with no lanes, of all channels.
+/// They begin as NaN.
 class HeadInTensor {
   public:
     HeadInTensor(const AttentionShape& shape, Precision precision, int lanes)

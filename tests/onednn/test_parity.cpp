@@ -225,8 +225,8 @@ TEST_CASE("ResNet-50, of bottleneck blocks, has PyTorch's first loss and gradien
     compare_start("resnet50", {}, deep_tolerance);
 }
 
-/// Narrower vectors add in another order: 1.2e-4 in the fourth step of VGG-11 with AVX2, 2.4e-6 in the first of VGG-19 with batch
-/// norm without it.
+/// Narrower vectors add in another order: 1.2e-4 in the fourth step of VGG-11 with AVX2, 2.4e-6 in the first of VGG-19
+/// with batch norm without it.
 Tolerance vgg_tolerance()
 {
     if (kernels::convolution_lanes() < 16) return {.first_loss = 5e-6, .later_losses = 3e-4};
@@ -260,7 +260,8 @@ TEST_CASE("Other families in bf16 train as in PyTorch within the effect of round
 {
     if (const auto reason = unsupported_precision(Precision::bf16)) return skip(*reason);
     compare_family("vgg11", {.precision = Precision::bf16}, bf16_tolerance);
-    // Twice as deep as the networks whose spread set the tolerance, and AMX adds in another order than AVX-512: 1.17e-3 on a Xeon with AMX.
+    // Twice as deep as the networks whose spread set the tolerance, and AMX adds in another order than AVX-512: 1.17e-3
+    // on a Xeon with AMX.
     Tolerance deeper = bf16_tolerance;
     deeper.first_loss = 2e-3;
     compare_family("resnet34", {.precision = Precision::bf16}, deeper);

@@ -1,5 +1,5 @@
-// Known loops under valgrind: FLOPs equal to hand arithmetic, bytes within 5% of it. The simulated caches are small, so that the loops
-// need not be long: 16 KiB and 64 KiB.
+// Known loops under valgrind: FLOPs equal to hand arithmetic, bytes within 5% of it. The simulated caches are small, so
+// that the loops need not be long: 16 KiB and 64 KiB.
 #include "analysis/instructions/decoder.hpp"
 #include "analysis/instructions/executed_work.hpp"
 #include "tests/skip.hpp"
@@ -112,8 +112,8 @@ TEST_CASE("a matrix product has two FLOPs a multiply-add, and bytes by the order
         CHECK(product.by_precision().at(variant.kind.precision) == 2 * n * n * n);
         CHECK(near(product.read + product.written, read + written));
     };
-    // The matrix that the inner loop passes over is larger than the last cache, so it is read again in each turn of the outer loop.
-    // A row of the first matrix and of the result stay in a cache.
+    // The matrix that the inner loop passes over is larger than the last cache, so it is read again in each turn of the
+    // outer loop. A row of the first matrix and of the result stay in a cache.
     for (const Variant& variant : {double_one, long_x87}) {
         const double s = variant.size;
         check(variant, "ijk", s * (n * n * n + n * n), s * n * n);
@@ -122,8 +122,9 @@ TEST_CASE("a matrix product has two FLOPs a multiply-add, and bytes by the order
         const double s = variant.size;
         check(variant, "ikj", s * (n * n * n + 2 * n * n), s * n * n);
     }
-    // All of the first matrix in each turn of the outer loop; of the second one a line for each number, because the first matrix drives
-    // its lines out before the next column needs them. The column of the result is used all the time, and so stays.
+    // All of the first matrix in each turn of the outer loop; of the second one a line for each number, because the
+    // first matrix drives its lines out before the next column needs them. The column of the result is used all the
+    // time, and so stays.
     check(float_fma, "jki", float_fma.size * (n * n * n + n * n) + line * n * n, float_fma.size * n * n);
 }
 

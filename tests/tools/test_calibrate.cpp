@@ -163,7 +163,8 @@ std::string last_line(const std::string& text)
     return whole.substr(whole.rfind('\n') + 1);
 }
 
-/// Two thread counts at 16 working sets and one rate of arithmetic, thrice: 102 rows of 3 ms; then copies on the levels found.
+/// Two thread counts at 16 working sets and one rate of arithmetic, thrice: 102 rows of 3 ms; then copies on the levels
+/// found.
 const std::string short_plan =
     "measure: {warmup: 0, min_samples: 3, max_samples: 3}\nrounds: 3\nmax_rounds: 4\n"
     "run:\n  - {bench: bandwidth, operation: load}\n  - {bench: flops, operation: fma}\n"

@@ -89,7 +89,8 @@ TEST_CASE("a decoder is estimated by its config.json, of 1,024 tokens unless tol
 
 TEST_CASE("what another program counted is placed as it stands: products apart, memory by what holds it")
 {
-    // A linear layer of 64 to 32 channels for 8 tokens in bf16, an activation behind it, and a mask that keeps 36 of 64 pairs.
+    // A linear layer of 64 to 32 channels for 8 tokens in bf16, an activation behind it, and a mask that keeps 36 of 64
+    // pairs.
     const Workbench bench;
     const auto file = [&](const std::string& name, const std::string& text) {
         std::ofstream(bench.path("counted/" + name)) << text;
@@ -169,7 +170,8 @@ TEST_CASE("an estimate of a phase has the work and the memory of that phase alon
     const json decode = of("decode");
     CHECK(decode["flops"]["step"] == decode["flops"]["forward"]);
     CHECK(decode["bytes"]["compulsory_update"] == 0);
-    // Weights, and keys and values of 8 sequences, 128 positions, 12 blocks and 768 channels; what is alive beside them is small.
+    // Weights, and keys and values of 8 sequences, 128 positions, 12 blocks and 768 channels; what is alive beside them
+    // is small.
     const double kept = 4.0 * (124439808 + 2.0 * 8 * 128 * 12 * 768);
     CHECK(decode["memory"]["inference"] > kept);
     CHECK(decode["memory"]["inference"] < 1.02 * kept);

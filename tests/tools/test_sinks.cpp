@@ -1,5 +1,5 @@
-// Hostile text in every field of a results folder that holds text, and every sink: no control character, no invalid UTF-8, no markup, no
-// formula.
+// Hostile text in every field of a results folder that holds text, and every sink: no control character, no invalid
+// UTF-8, no markup, no formula.
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"

@@ -1,5 +1,5 @@
-// The benches of a simulated machine: those of the real CPU, with their axes and reasons, whose subjects take the time that the machine
-// gives them.
+// The benches of a simulated machine: those of the real CPU, with their axes and reasons, whose subjects take the time
+// that the machine gives them.
 #pragma once
 
 #include "ert/method/bench/bench_registry.hpp"
@@ -13,7 +13,8 @@ namespace roof::zoo {
 /// The registry of one calibration; the world keeps its time.
 BenchRegistry registry_of(const std::shared_ptr<World>& world);
 
-/// What a launch of that point was kept under in the world: the level that serves the whole set alone is part of it; "" if none does.
+/// What a launch of that point was kept under in the world: the level that serves the whole set alone is part of it; ""
+/// if none does.
 std::string key_of_arithmetic(const std::string& operation, const std::string& isa, const std::string& precision,
                               int threads, bool packs_cores);
 std::string key_of_bandwidth(const std::string& operation, int threads, bool has_small_pages, std::size_t level);

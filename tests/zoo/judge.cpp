@@ -21,8 +21,9 @@ std::vector<float> kept_in(const World& world, const std::string& key)
     return found == world.all_kept().end() ? std::vector<float>{} : found->second;
 }
 
-/// The level of the machine that a ceiling stands for: by its name where all levels were found, else the one that serves most lines of the
-/// set at which it was measured. So a level that was not found counts once, as a level, and not again for each ceiling.
+/// The level of the machine that a ceiling stands for: by its name where all levels were found, else the one that
+/// serves most lines of the set at which it was measured. So a level that was not found counts once, as a level, and
+/// not again for each ceiling.
 std::size_t level_of(const Model& model, const Ceiling& ceiling, bool are_right)
 {
     const std::size_t memory = model.levels() - 1;
@@ -45,7 +46,8 @@ bool is_seen(const std::vector<float>& kept)
     return std::ranges::count_if(kept, [](float share) { return share >= undisturbed; }) >= 3;
 }
 
-/// Where a ceiling belongs, and its truth; none if the zoo has no truth for it, as for the exchange of lines between cores.
+/// Where a ceiling belongs, and its truth; none if the zoo has no truth for it, as for the exchange of lines between
+/// cores.
 std::optional<Place> place_of(const Ceiling& ceiling, const World& world, bool are_levels_right)
 {
     const Model& model = world.model();

@@ -1,6 +1,6 @@
-// The limits of the zoo: what is drawn, what counts as the truth, and the figures that the method is held to. This file was committed
-// before the rules in ert/method/ceilings were changed for it. A limit is widened where a real machine lies outside it, never narrowed
-// for a rule.
+// The limits of the zoo: what is drawn, what counts as the truth, and the figures that the method is held to. This file
+// was committed before the rules in ert/method/ceilings were changed for it. A limit is widened where a real machine
+// lies outside it, never narrowed for a rule.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ struct Range {
 
 namespace limits {
 
-// Caches. A level's size is its edge: the working set of which half of the lines are served farther away. The sizes are those of all
-// cores in use together, since a private cache of four cores holds four times as much.
+// Caches. A level's size is its edge: the working set of which half of the lines are served farther away. The sizes are
+// those of all cores in use together, since a private cache of four cores holds four times as much.
 inline constexpr Range caches{2, 4};
 inline constexpr Range first_cache{16 << 10, 192 << 10};  ///< bytes of one core
 inline constexpr Range last_edge{512 << 10, 32 << 20};    ///< bytes of all cores together
@@ -100,16 +100,17 @@ inline constexpr double making_seconds =
 
 // The truth.
 //
-// A level's rate is that of a set which the level serves alone: lines times their cost. A level's latency likewise. Arithmetic: work per
-// clock times the clock.
-// Clock: where it varies, the truth is the rate at the mean clock of the run. A lower bound is false only above the rate at the fastest clock.
-// Neighbours: they are no part of the truth, however long they work. Beside it the tables show how many intervals hold what a run started
-// afterwards gets: the median of the last tenth of the launches. Rounds that differ: the truth is the rate of the median round. Loops with two
-// rates: the higher. Events of the machine itself, and a neighbour that leaves: the rate after the event; a lower bound is false above the
-// fastest of both. Heavy tails: the rate of the median sample.
+// A level's rate is that of a set which the level serves alone: lines times their cost. A level's latency likewise.
+// Arithmetic: work per clock times the clock. Clock: where it varies, the truth is the rate at the mean clock of the
+// run. A lower bound is false only above the rate at the fastest clock. Neighbours: they are no part of the truth,
+// however long they work. Beside it the tables show how many intervals hold what a run started afterwards gets: the
+// median of the last tenth of the launches. Rounds that differ: the truth is the rate of the median round. Loops with
+// two rates: the higher. Events of the machine itself, and a neighbour that leaves: the rate after the event; a lower
+// bound is false above the fastest of both. Heavy tails: the rate of the median sample.
 
-/// "Done when". Shares of calibrations or ceilings. Levels, exit statuses: of each kind. States: of each kind in four groups of ceilings,
-/// arithmetic, near (private caches), far (shared caches and memory) and latency, so that many easy ceilings hide no bad ones.
+/// "Done when". Shares of calibrations or ceilings. Levels, exit statuses: of each kind. States: of each kind in four
+/// groups of ceilings, arithmetic, near (private caches), far (shared caches and memory) and latency, so that many easy
+/// ceilings hide no bad ones.
 namespace figures {
 inline constexpr double levels_right_quiet = 0.99;
 inline constexpr double levels_right_disturbed = 0.95;
@@ -131,9 +132,10 @@ inline constexpr double steady_disturbed = 0.60, half_width_disturbed = 0.03;
 inline constexpr int many_looks = 20;
 inline constexpr double most_seconds_quiet = 20, most_seconds = 34;  ///< of the longest calibration
 inline constexpr std::size_t least_calibrations = 1000;
-/// The pooling rule, for steady intervals and for lower bounds. A group of a kind with fewer of them than this is pooled with the same group
-/// of the other such kinds of the same half (design or judging) and the same source of interference; a pool that is still too small, with
-/// those of all sources. What is too small even then is shown and not judged.
+/// The pooling rule, for steady intervals and for lower bounds. A group of a kind with fewer of them than this is
+/// pooled with the same group of the other such kinds of the same half (design or judging) and the same source of
+/// interference; a pool that is still too small, with those of all sources. What is too small even then is shown and
+/// not judged.
 inline constexpr std::size_t least_judged = 200;
 }  // namespace figures
 

@@ -1,5 +1,5 @@
-// A simulated machine as numbers: its caches, rates, latencies, clock and neighbours, drawn by a seed within the limits. What it can do
-// follows from these by arithmetic alone; it knows nothing of how it is measured.
+// A simulated machine as numbers: its caches, rates, latencies, clock and neighbours, drawn by a seed within the
+// limits. What it can do follows from these by arithmetic alone; it knows nothing of how it is measured.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
@@ -22,7 +22,8 @@ struct Cache {
     Edges form = Edges::sharp;
     bool is_shared = false;  ///< by all cores
 
-    /// The share of the lines served farther away, of a set in so many caches of this kind. `luck`: of the pages, 0 to 1.
+    /// The share of the lines served farther away, of a set in so many caches of this kind. `luck`: of the pages, 0
+    /// to 1.
     double beyond(double set, int instances, double luck) const;
     /// Of one instance: the largest set without such lines, and the smallest without others.
     double first_bytes() const;
@@ -46,7 +47,8 @@ struct Parts {
     Parts& operator+=(const Parts& other);
 };
 
-/// Bytes that enter and leave the first cache, for each byte of one array; of a store that bypasses it, those that leave.
+/// Bytes that enter and leave the first cache, for each byte of one array; of a store that bypasses it, those that
+/// leave.
 struct Traffic {
     double in = 0;
     double out = 0;

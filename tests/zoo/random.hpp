@@ -1,4 +1,5 @@
-// Random numbers that are the same with every compiler and library: the standard fixes its engines but not its distributions.
+// Random numbers that are the same with every compiler and library: the standard fixes its engines but not its
+// distributions.
 #pragma once
 
 #include "tests/zoo/limits.hpp"

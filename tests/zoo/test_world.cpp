@@ -119,7 +119,8 @@ TEST_CASE("a launch that half meets a burst takes the time of both halves")
         REQUIRE(launch.kept == Approx(1e-3 / launch.seconds));
         kept += launch.seconds;
     }
-    // Begun at any time: half of the time at half the rate, so between the mean of the two times and the time at the mean rate.
+    // Begun at any time: half of the time at half the rate, so between the mean of the two times and the time at the
+    // mean rate.
     CHECK(kept / count > 1e-3 / 0.75);
     CHECK(kept / count < 1.5e-3);
 }
@@ -279,7 +280,8 @@ TEST_CASE(
     model.bucket = 1.5e-3;
     model.changes_by = 0.25;
     World world(model);
-    // 1 ms at the full rate takes 1 - 0.25 of it: 0.75 ms of 1.5. The readings, 0.14 ms, bring 0.035 before the second: 0.785 of 0.75.
+    // 1 ms at the full rate takes 1 - 0.25 of it: 0.75 ms of 1.5. The readings, 0.14 ms, bring 0.035 before the second:
+    // 0.785 of 0.75.
     CHECK(world.launch(memory).seconds == Approx(1e-3));
     CHECK(world.launch(memory).seconds == Approx(1e-3));
     // 0.035 + 0.035 are left: 0.0933 ms at the full rate, and the rest at a quarter.

@@ -43,7 +43,8 @@ void Neighbour::begin(bool works, double now, Random& random)
 
 void Neighbour::go_to(double seconds, Random& random)
 {
-    // After that many bursts and rests the state no longer depends on the one before, and the time to the next change never does.
+    // After that many bursts and rests the state no longer depends on the one before, and the time to the next change
+    // never does.
     constexpr double forgotten = 30;
     if (until_ < seconds && seconds - until_ > forgotten * burst_ / duty_) {
         begin(random.chance(duty_), seconds, random);
@@ -144,7 +145,8 @@ double World::lasting(Parts parts, bool follows_clock) const
     return nominal / parts.sum() * (follows_clock ? clock_share() : 1);
 }
 
-/// What so much traffic of memory takes: at the full rate while the bucket has tokens, then at the rate at which it fills.
+/// What so much traffic of memory takes: at the full rate while the bucket has tokens, then at the rate at which it
+/// fills.
 double World::in_memory(double seconds) const
 {
     const double refill = model_.changes_by;

@@ -1,5 +1,5 @@
-// A simulated machine in time: a manual clock, neighbours that come and go, and launches that take the time that the machine, its clock
-// and its neighbours give them. It keeps what a launch lost to neighbours, for the truth.
+// A simulated machine in time: a manual clock, neighbours that come and go, and launches that take the time that the
+// machine, its clock and its neighbours give them. It keeps what a launch lost to neighbours, for the truth.
 #pragma once
 
 #include "tests/fakes/fake_registry.hpp"
@@ -16,8 +16,8 @@ namespace roof::zoo {
 /// Works for a time, rests for a time; both are exponential.
 class Neighbour {
   public:
-    /// `duty`: the share of the time at work. `burst`: mean seconds at work. Each burst has a strength within the range.
-    /// `is_regular`: each time at work, and at rest, is as long as the mean.
+    /// `duty`: the share of the time at work. `burst`: mean seconds at work. Each burst has a strength within the
+    /// range. `is_regular`: each time at work, and at rest, is as long as the mean.
     Neighbour(double duty, double burst, const Range& strength, Random& random, bool is_regular = false);
 
     /// Time only grows.

@@ -1,5 +1,6 @@
-// Bare loops over a working set in bytes, to compare with `roof calibrate`: no checks, no sums, one thread. Each operation is tried with
-// 1 to 16 vectors in an iteration and on several pages; the fifth fastest run of the best counts. tools/bench_ceilings --bare runs it:
+// Bare loops over a working set in bytes, to compare with `roof calibrate`: no checks, no sums, one thread. Each
+// operation is tried with 1 to 16 vectors in an iteration and on several pages; the fifth fastest run of the best
+// counts. tools/bench_ceilings --bare runs it:
 //   c++ -std=c++20 -O2 -march=native tools/ceilings/bare_loops.cpp -o bare_loops && ./bare_loops load:32768 triad:49152
 #include <sys/mman.h>
 

@@ -18,12 +18,12 @@ struct FolderCounts {
     int kept = 0;  ///< existed already and are unchanged
 };
 
-/// Creates the folder if needed. A file gets its name only when it is complete. Throws InputError for counts below 1, and Error with the
-/// name of a file that cannot be written.
+/// Creates the folder if needed. A file gets its name only when it is complete. Throws InputError for counts below 1,
+/// and Error with the name of a file that cannot be written.
 FolderCounts write_folder(const FolderOptions& options);
 
-// The pictures (texture.cpp): one kind of texture and one colour per class, so that a network can learn to tell classes apart;
-// size, scale, angle, place and brightness vary between images.
+// The pictures (texture.cpp): one kind of texture and one colour per class, so that a network can learn to tell classes
+// apart; size, scale, angle, place and brightness vary between images.
 
 /// Rows of red, green, blue bytes.
 struct Picture {

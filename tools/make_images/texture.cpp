@@ -1,5 +1,5 @@
-// A texture maps a scaled and rotated place to a value in [0, 1] that blends two colours. Noise per pixel gives the files the size of
-// photographs.
+// A texture maps a scaled and rotated place to a value in [0, 1] that blends two colours. Noise per pixel gives the
+// files the size of photographs.
 #include "tools/make_images/folder.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// What the GNU C++ library of GCC 12, built for glibc 2.36, asks of an older one, and what libraries that GCC 4.8 to 11 compiled ask of
-// it under names that its archive lacks. Linked into the libstdc++ of the wheel, with _GLIBCXX_ASYNC_ABI_COMPAT for <future>.
+// What the GNU C++ library of GCC 12, built for glibc 2.36, asks of an older one, and what libraries that GCC 4.8 to 11
+// compiled ask of it under names that its archive lacks. Linked into the libstdc++ of the wheel, with
+// _GLIBCXX_ASYNC_ABI_COMPAT for <future>.
 #include <sys/random.h>
 #include <cstdint>
 #include <future>

@@ -15,7 +15,8 @@ constexpr std::array hidden_names = {
     "KMP_HW_SUBSET=",         "OMP_DYNAMIC=",   "OMP_THREAD_LIMIT=",  "KMP_DEVICE_THREAD_LIMIT=",
     "OMP_MAX_ACTIVE_LEVELS=", "OMP_STACKSIZE=", "GOMP_STACKSIZE=",    "KMP_STACKSIZE="};
 
-// Global, because the function that fills it runs before any constructor. Entries of the environment: they live as long as the process.
+// Global, because the function that fills it runs before any constructor. Entries of the environment: they live as long
+// as the process.
 std::array<char*, 2 * hidden_names.size()> hidden{};
 
 bool is_hidden(const char* entry)

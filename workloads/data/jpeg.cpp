@@ -10,7 +10,8 @@
 namespace roof::data {
 namespace {
 
-/// Larger headers are refused: a few bytes can declare 65500 x 65500 pixels. A progressive file of this size takes 400 MB.
+/// Larger headers are refused: a few bytes can declare 65500 x 65500 pixels. A progressive file of this size takes 400
+/// MB.
 constexpr long long most_pixels = 40'000'000;
 
 struct Destroy {

@@ -42,8 +42,8 @@ Source source_of(const std::shared_ptr<Resident>& data, int classes, const Share
     return {next, facts};
 }
 
-/// Normal values with mean 0 and variance 1, labels uniform in [0, classes); or tokens uniform in [0, vocabulary), each with the
-/// next as its label; seed 1.
+/// Normal values with mean 0 and variance 1, labels uniform in [0, classes); or tokens uniform in [0, vocabulary), each
+/// with the next as its label; seed 1.
 Source synthetic_source(int batch, const Form& form, const Share& share)
 {
     const auto data = std::make_shared<Resident>(batch * share.ranks, form);

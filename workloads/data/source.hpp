@@ -53,7 +53,8 @@ struct Share {
 void require_source(const std::string& where);
 
 /// `where` is one of:
-/// - "synthetic": one batch in memory with random normal values and random labels, always seed 1; of tokens, random ones, each labelled by
+/// - "synthetic": one batch in memory with random normal values and random labels, always seed 1; of tokens, random
+/// ones, each labelled by
 ///   the next;
 /// - "hashed": the parity batch of workloads/model/hashed.hpp, in memory;
 /// - a folder `class/name.jpg` (or .jpeg, in any case). Images get a random resized crop to `image`, a random flip, and

@@ -20,7 +20,8 @@ namespace roof::engine {
 
 using model::LayerKind;
 
-/// e^x to two units in the last place (Cephes' expf): 2^n e^r, |r| <= ln(2) / 2. Branchless, so that loops become vectors.
+/// e^x to two units in the last place (Cephes' expf): 2^n e^r, |r| <= ln(2) / 2. Branchless, so that loops become
+/// vectors.
 [[gnu::always_inline]] constexpr float exponential(float x)
 {
     constexpr float most = 88, rounding = 12582912;  // 1.5 * 2^23

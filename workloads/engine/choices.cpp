@@ -94,8 +94,8 @@ std::string lines_of(const Question& question, const Choice& choice)
 
 }  // namespace
 
-/// Holds the lock of the file's folder, having read what others wrote. Without a file, or where its folder cannot be written or
-/// locked, the choices hold for this process only. A search within another has its lock.
+/// Holds the lock of the file's folder, having read what others wrote. Without a file, or where its folder cannot be
+/// written or locked, the choices hold for this process only. A search within another has its lock.
 class Choices::Writer {
   public:
     explicit Writer(Choices& choices) : choices_(choices)

@@ -1,5 +1,5 @@
-// The fastest implementation of each pass of each convolution on this machine, kept from run to run in a CSV file with the
-// times by which it was chosen. A choice that is undecided is tried again in later runs.
+// The fastest implementation of each pass of each convolution on this machine, kept from run to run in a CSV file with
+// the times by which it was chosen. A choice that is undecided is tried again in later runs.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -47,13 +47,13 @@ enum class Undecided { kept, tried_again };
 /// Several processes may use a file: one of them tries or writes at a time, and the others wait for its choice.
 class Choices {
   public:
-    /// Reads the file if there is one. Choices that do not match their checksum are dropped, and remarks() says so. Without a
-    /// name nothing outlives this object.
+    /// Reads the file if there is one. Choices that do not match their checksum are dropped, and remarks() says so.
+    /// Without a name nothing outlives this object.
     explicit Choices(std::filesystem::path file = {}, Clock clock = steady_clock());
 
-    /// The index of the candidate to use, by their names: the remembered one, or by a trial (fastest_of), which is remembered.
-    /// `prepare` is called if there is a trial, before its time begins; it may ask for other choices. Throws what it and the
-    /// trial throw, and Unsupported if no candidate can run, which is not remembered.
+    /// The index of the candidate to use, by their names: the remembered one, or by a trial (fastest_of), which is
+    /// remembered. `prepare` is called if there is a trial, before its time begins; it may ask for other choices.
+    /// Throws what it and the trial throw, and Unsupported if no candidate can run, which is not remembered.
     std::size_t fastest(const Question& question, const std::vector<std::string>& candidates, const Prepare& prepare,
                         Undecided undecided = Undecided::kept);
 

@@ -29,8 +29,8 @@ class Program {
         std::vector<std::size_t> ready;  ///< parameters whose gradients are complete after the stage
     };
 
-    /// Opens a stage; what is appended from here on belongs to it. A stage before it that has stayed without operations, as
-    /// the backward pass of a sum that hands on its gradient, is no part of the step.
+    /// Opens a stage; what is appended from here on belongs to it. A stage before it that has stayed without
+    /// operations, as the backward pass of a sum that hands on its gradient, is no part of the step.
     void begin(const std::string& layer, const std::string& kind, Phase phase)
     {
         if (!stages_.empty() && stages_.back().operations.empty() && stages_.back().ready.empty()) stages_.pop_back();

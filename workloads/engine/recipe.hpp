@@ -16,7 +16,8 @@ inline constexpr float adam_weight_decay = 0.01F;
 inline constexpr float batch_norm_epsilon = 1e-5F;
 inline constexpr float batch_norm_momentum = 0.1F;
 
-/// What AdamW divides its averages of gradients and of their squares by in update t, because they begin at 0: 1 - beta^t.
+/// What AdamW divides its averages of gradients and of their squares by in update t, because they begin at 0: 1 -
+/// beta^t.
 struct AdamShares {
     float mean = 1 - adam_beta1;
     float square = 1 - adam_beta2;

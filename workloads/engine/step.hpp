@@ -21,7 +21,8 @@ namespace roof::engine {
 
 class Step : public Subject {
   public:
-    /// Takes later steps with the other ranks of `settings.ranks`. Collective; call before the first launch. Throws Error.
+    /// Takes later steps with the other ranks of `settings.ranks`. Collective; call before the first launch. Throws
+    /// Error.
     void train_with(const parallel::World& world, const parallel::Options& options);
 
     /// As step_work(); with ranks, the sum over all ranks.
@@ -92,10 +93,10 @@ struct StepRequest {
 /// Throws Unsupported, OutOfMemory, InputError or Error.
 using MakeStep = std::function<std::unique_ptr<Step>(const StepRequest&)>;
 
-/// FLOPs: convolution and linear layers and attention, forward and all gradients, the model FLOPs of utilisation figures; the
-/// elementwise rest is left out. Executed: the same, as the implementations really compute them. Bytes: the sum over
-/// all parts. The parts are those of all ranks together, each of which has such a batch.
-/// Without `trains`, of the forward pass.
+/// FLOPs: convolution and linear layers and attention, forward and all gradients, the model FLOPs of utilisation
+/// figures; the elementwise rest is left out. Executed: the same, as the implementations really compute them. Bytes:
+/// the sum over all parts. The parts are those of all ranks together, each of which has such a batch. Without `trains`,
+/// of the forward pass.
 Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<TimedPart>& parts,
                int ranks = 1, bool trains = true);
 

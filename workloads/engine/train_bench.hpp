@@ -1,5 +1,5 @@
-// The bench "train" of a kind of device: training steps of every model, on one rank or several. A device brings its own axes,
-// what it lacks, and its step.
+// The bench "train" of a kind of device: training steps of every model, on one rank or several. A device brings its own
+// axes, what it lacks, and its step.
 #pragma once
 
 #include "ert/method/bench/bench.hpp"
@@ -28,7 +28,8 @@ struct TrainTraits {
     std::string precision_note{};  ///< "fp16 with loss scaling; "
     Values algorithms;             ///< allowed, the default first
     MakeStep make{};
-    /// Builds the network with this name, for tests; empty: model::build_model(). Throws InputError for an unknown name.
+    /// Builds the network with this name, for tests; empty: model::build_model(). Throws InputError for an unknown
+    /// name.
     std::function<model::Graph(const std::string& name)> build{};
 };
 

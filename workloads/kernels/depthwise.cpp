@@ -1,6 +1,6 @@
-// dw[c][v][u] = sum over images and positions of dy[c][y][x] * source[c][y * stride - padding + v][x * stride - padding + u];
-// db[c] = sum of dy. For windows that oneDNN 2.6 computes channel by channel.
-// A thread takes a block of 16 channels. The sums of one row of the window stay in registers along a row of the map.
+// dw[c][v][u] = sum over images and positions of dy[c][y][x] * source[c][y * stride - padding + v][x * stride - padding
+// + u]; db[c] = sum of dy. For windows that oneDNN 2.6 computes channel by channel. A thread takes a block of 16
+// channels. The sums of one row of the window stay in registers along a row of the map.
 #include "workloads/kernels/convolution.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Arithmetic on pairs of bf16 numbers by the instructions of AVX512_BF16. A source file selects its instruction set before it includes this.
+// Arithmetic on pairs of bf16 numbers by the instructions of AVX512_BF16. A source file selects its instruction set
+// before it includes this.
 #pragma once
 
 #include "workloads/kernels/lanes.hpp"

@@ -24,7 +24,8 @@ void for_ranges(std::size_t count, Loop loop)
     }
 }
 
-/// Throws Error if OpenMP gives fewer threads: work is divided by the number that was asked for, and oneDNN waits for each.
+/// Throws Error if OpenMP gives fewer threads: work is divided by the number that was asked for, and oneDNN waits for
+/// each.
 void require_team(int threads);
 
 /// Sets the thread count of OpenMP, and so of oneDNN, during its lifetime. OpenMP gives no fewer on a busy machine.

@@ -32,8 +32,9 @@ struct Decoder {
 /// GPT-2 in four sizes, Llama 3.2 1B.
 std::vector<Decoder> known_decoders();
 
-/// A decoder by its config.json as published with its weights: the keys of Llama (num_hidden_layers, hidden_size, …) or of GPT-2 (n_layer,
-/// n_embd, …), named after its folder. Throws InputError for a key that is missing or wrong, and for a network that does not train here.
+/// A decoder by its config.json as published with its weights: the keys of Llama (num_hidden_layers, hidden_size, …) or
+/// of GPT-2 (n_layer, n_embd, …), named after its folder. Throws InputError for a key that is missing or wrong, and for
+/// a network that does not train here.
 Decoder read_config(const std::filesystem::path& file);
 
 /// The network for sequences of `tokens`. Throws InputError for more tokens than it has positions.

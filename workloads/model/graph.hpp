@@ -194,19 +194,22 @@ class Graph {
     int add(std::string name, int left, int right);
     /// The product of two maps, or of a map and one factor for each of its channels.
     int multiply(std::string name, int map, int factor);
-    /// Attention among the positions of an image, of `heads`. The input has the channels of the heads of queries, which are as many as the
-    /// output's, then of keys and of values: softmax(q k' / sqrt(channels of a head)) v. Keys and values have `kv_heads`, each for as many
-    /// neighbouring heads of queries; 0: one for each. Of a causal one each position reads the last `reach` up to its own; 0: all.
+    /// Attention among the positions of an image, of `heads`. The input has the channels of the heads of queries, which
+    /// are as many as the output's, then of keys and of values: softmax(q k' / sqrt(channels of a head)) v. Keys and
+    /// values have `kv_heads`, each for as many neighbouring heads of queries; 0: one for each. Of a causal one each
+    /// position reads the last `reach` up to its own; 0: all.
     int attention(std::string name, int input, int heads, bool causal = false, int kv_heads = 0, int reach = 0);
-    /// Attention of one position over `cached` ones, its own as the last, whose keys and values are kept from step to step. The input
-    /// has queries of `heads` and keys and values of `kv_heads` heads, each of which serves as many heads of queries.
+    /// Attention of one position over `cached` ones, its own as the last, whose keys and values are kept from step to
+    /// step. The input has queries of `heads` and keys and values of `kv_heads` heads, each of which serves as many
+    /// heads of queries.
     int attention_over_cache(std::string name, int input, int heads, int kv_heads, int cached);
     /// Attention in `windows` parts of neighbouring positions, [windows][positions of one]. To the score of each pair a
     /// trained number is added, that of the head in row places[query][key] of a table of `rows`; -1 hides the key from
     /// the query. `places` are those of one window, which all of them have, or of each window.
     int attention_with_table(std::string name, int input, int heads, int windows, int rows, std::vector<int> places);
-    /// Rotary positions, before attention() with so many heads: in each head of the queries and keys, of d channels, the channels c and
-    /// c + d / 2 of position p are turned by the angle p / theta^(2 c / d), as in Llama; the first position is `first`.
+    /// Rotary positions, before attention() with so many heads: in each head of the queries and keys, of d channels,
+    /// the channels c and c + d / 2 of position p are turned by the angle p / theta^(2 c / d), as in Llama; the first
+    /// position is `first`.
     int rope(std::string name, int input, int heads, float theta = 10000, int kv_heads = 0, int first = 0);
     /// `channels` of the input's, from `first` on.
     int slice(std::string name, int input, int first, int channels);
@@ -227,12 +230,13 @@ class Graph {
     int linear_of_positions(std::string name, int input, int features, bool bias = true, int weights_of = -1);
     /// The trained vector of each token. Its input is the input of the network: one channel, the numbers of the tokens.
     int embedding(std::string name, int input, int vocabulary, int channels);
-    /// Adds a trained value of each channel and position, the same for all images. There are values of `count` positions; 0: of all. The
-    /// input's first one is position `first`.
+    /// Adds a trained value of each channel and position, the same for all images. There are values of `count`
+    /// positions; 0: of all. The input's first one is position `first`.
     int positions(std::string name, int input, int count = 0, int first = 0);
     /// Adds a trained value of each channel, the same for all positions and images.
     int shift(std::string name, int input);
-    /// `count` positions of the input's, row by row, from `first` on; zeros where it has none: -1 for a position before all others.
+    /// `count` positions of the input's, row by row, from `first` on; zeros where it has none: -1 for a position before
+    /// all others.
     int take_positions(std::string name, int input, int first, int count);
     /// All positions in another order, which is a permutation: place k of the output has what position order[k] of the
     /// input has. `output`: its channels are those of one or more places, one after the other.
@@ -249,7 +253,8 @@ class Graph {
     int classes() const { return layers_.back().output.channels; }
     /// Number of tokens, if the network reads tokens; 0 for one that reads images.
     int vocabulary() const { return layers_.size() > 1 ? layers_[1].vocabulary : 0; }
-    /// Positions of an image, or tokens of a sequence, each of which has a label: one, unless the last layer keeps them.
+    /// Positions of an image, or tokens of a sequence, each of which has a label: one, unless the last layer keeps
+    /// them.
     int labels_each() const { return layers_.back().output.height * layers_.back().output.width; }
     /// Whether a linear layer treats each position by itself.
     bool is_of_positions(int index) const;
@@ -267,8 +272,8 @@ class Graph {
     std::vector<Layer> layers_;
 };
 
-/// What a network is built for. Prefill: the scores of the last token of each sequence alone; decode: those of one token, with the keys
-/// and values of `tokens` in caches, its own as the last.
+/// What a network is built for. Prefill: the scores of the last token of each sequence alone; decode: those of one
+/// token, with the keys and values of `tokens` in caches, its own as the last.
 enum class Use { train, forward, prefill, decode };
 constexpr EnumNames<Use, 4> names_of(Use)
 {
@@ -286,9 +291,9 @@ int usual_tokens(std::string_view name);
 inline constexpr std::string_view network_ending = ".onnx", config_ending = ".json";
 /// True for such a file or a network's layers as text: for all that is no built-in name.
 bool is_own_network(std::string_view model);
-/// The network of this name, with that many classes, or that of a file or a text (models.hpp), with its own. `tokens`: of a sequence; 0:
-/// usual_tokens(). Throws InputError with the known models and the nearest name, and where a
-/// network of images is asked for tokens, or any for a use that it has not.
+/// The network of this name, with that many classes, or that of a file or a text (models.hpp), with its own. `tokens`:
+/// of a sequence; 0: usual_tokens(). Throws InputError with the known models and the nearest name, and where a network
+/// of images is asked for tokens, or any for a use that it has not.
 Graph build_model(std::string_view name, int classes = 1000, int tokens = 0, Use use = Use::train);
 
 }  // namespace roof::model

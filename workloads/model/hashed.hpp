@@ -36,9 +36,9 @@ struct HashedFill {
     void fill(std::span<float> values, std::size_t first = 0) const;
 };
 
-/// Returns the recipe of graph.parameters()[k]: He-uniform weights (damped without batch norm), small last layer, embeddings and
-/// positions uniform with their deviation, bias
-/// 0.1u, batch-norm weight 1 + 0.5u and bias 0.2u. The seed is 100 + k. Throws std::out_of_range if k is too large.
+/// Returns the recipe of graph.parameters()[k]: He-uniform weights (damped without batch norm), small last layer,
+/// embeddings and positions uniform with their deviation, bias 0.1u, batch-norm weight 1 + 0.5u and bias 0.2u. The seed
+/// is 100 + k. Throws std::out_of_range if k is too large.
 HashedFill hashed_parameter(const Graph& graph, int k);
 /// Seed 1, scale 2*sqrt(3): uniform values of variance 1 in NCHW order.
 HashedFill hashed_input();

@@ -30,11 +30,11 @@ bool is_layers_text(std::string_view model);
 /// Throws InputError with the layer that is wrong.
 Graph read_layers(std::string_view text);
 
-/// The network of an ONNX file (opset 7 and later, as PyTorch writes them), named after it. Only shapes are read: training
-/// starts from its own values. A Softmax at the end belongs to the loss and is left out. Weights may be missing from the
-/// file or stored outside; their shapes suffice. Throws InputError for a file that cannot be read or has more than one
-/// input or output, and for operators that are not known, with each of them and its place. Throws Unsupported where roof
-/// was built without ONNX.
+/// The network of an ONNX file (opset 7 and later, as PyTorch writes them), named after it. Only shapes are read:
+/// training starts from its own values. A Softmax at the end belongs to the loss and is left out. Weights may be
+/// missing from the file or stored outside; their shapes suffice. Throws InputError for a file that cannot be read or
+/// has more than one input or output, and for operators that are not known, with each of them and its place. Throws
+/// Unsupported where roof was built without ONNX.
 Graph read_onnx(const std::filesystem::path& file);
 
 }  // namespace roof::model

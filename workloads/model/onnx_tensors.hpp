@@ -1,4 +1,5 @@
-// The constants of an ONNX file: of each the extents and, of short lists from which exporters compute shapes, the numbers too.
+// The constants of an ONNX file: of each the extents and, of short lists from which exporters compute shapes, the
+// numbers too.
 #pragma once
 
 #include "workloads/model/onnx_node.hpp"
@@ -61,7 +62,8 @@ class Tensors {
     std::map<std::string, Tensor> values_;
 };
 
-/// What exporters compute from shapes, as PyTorch writes a channel shuffle as Shape, Gather, Div and Concat of integers.
+/// What exporters compute from shapes, as PyTorch writes a channel shuffle as Shape, Gather, Div and Concat of
+/// integers.
 bool is_folded(const std::string& operation);
 /// What such an operator makes of constants alone; the file's floats can only be cast, renamed or transposed, rows of
 /// a table also reshaped, and scales of Resize, which are not trained, taken for any. Throws Refused.

@@ -1,6 +1,6 @@
-// Vision transformers (Dosovitskiy et al., 2021) as in torchvision, for images of 3x224x224. A class token stands before the patches: a
-// position of zeros to which a trained value is added. Parameters have torchvision's names; the class token is behind the first
-// convolution.
+// Vision transformers (Dosovitskiy et al., 2021) as in torchvision, for images of 3x224x224. A class token stands
+// before the patches: a position of zeros to which a trained value is added. Parameters have torchvision's names; the
+// class token is behind the first convolution.
 #include "workloads/model/models.hpp"
 
 namespace roof::model {

@@ -93,7 +93,8 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
     return work;
 }
 
-/// Two products of the position's queries with all that the cache has, which is read once; its own keys and values are written to it.
+/// Two products of the position's queries with all that the cache has, which is read once; its own keys and values are
+/// written to it.
 LayerWork cached_attention_work(const Graph& graph, int index, int batch, ElementBytes size)
 {
     const Layer& layer = graph.layer(index);
@@ -109,7 +110,8 @@ LayerWork cached_attention_work(const Graph& graph, int index, int batch, Elemen
     return work;
 }
 
-/// Two products of all pairs forward; five backward, of which one computes the weights again that the forward pass did not keep.
+/// Two products of all pairs forward; five backward, of which one computes the weights again that the forward pass did
+/// not keep.
 LayerWork attention_work(const Graph& graph, int index, int batch, ElementBytes size)
 {
     const Layer& layer = graph.layer(index);
@@ -163,7 +165,8 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
             break;
         }
         case LayerKind::embedding: {
-            // Reads a vector of each token; adds the gradients of tokens to vectors, after zeros where no other layer has written them.
+            // Reads a vector of each token; adds the gradients of tokens to vectors, after zeros where no other layer
+            // has written them.
             const double zeros = graph.shares_weights(index) ? 0 : trained * size.trained;
             work.forward = elementwise(0, in * token_bytes + 2 * to_output, to_output);
             work.backward_weights = elementwise(out, in * token_bytes + to_output + zeros + 2 * out * size.trained,

@@ -54,11 +54,12 @@ struct LayerWork {
 /// Returns true for convolution and linear layers and attention, whose FLOPs are the model's.
 bool is_contraction(LayerKind kind);
 
-/// Returns the pairs of positions of which one reads the other, for one image and head: all, or of a causal attention no later ones and as many as it reaches.
+/// Returns the pairs of positions of which one reads the other, for one image and head: all, or of a causal attention
+/// no later ones and as many as it reaches.
 long long attended_pairs(const Layer& layer);
 
-/// Reads value, gradient and averages of each parameter, and writes all but the gradient: 20 bytes in fp32 with SGD, 28 with AdamW.
-/// Formats below 4 bytes keep fp32 masters, and one more move writes the narrow copy (22 bytes in bf16).
+/// Reads value, gradient and averages of each parameter, and writes all but the gradient: 20 bytes in fp32 with SGD, 28
+/// with AdamW. Formats below 4 bytes keep fp32 masters, and one more move writes the narrow copy (22 bytes in bf16).
 PassWork update_work(double parameters, Precision precision, Optimizer optimizer);
 
 /// Per logit: the softmax, and its gradient if the step trains.

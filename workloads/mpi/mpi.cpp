@@ -31,7 +31,8 @@ void check(int status, const char* what)
     throw Error(std::string(what) + ": " + text.data());
 }
 
-/// Which ranks still answer. A rank that waits answers the others' questions; one that ended, froze or lost its node does not.
+/// Which ranks still answer. A rank that waits answers the others' questions; one that ended, froze or lost its node
+/// does not.
 class Watch {
   public:
     /// MPI has one world in a process, so there is one watch.
@@ -247,7 +248,8 @@ class MpiCommunicator : public Communicator {
     }
 
   private:
-    /// Not in place: Open MPI sends sums in place along a tree, whole at each step, and other large ones in a ring of parts.
+    /// Not in place: Open MPI sends sums in place along a tree, whole at each step, and other large ones in a ring of
+    /// parts.
     void add(const float* values, float* sums, int count, Reach reach) const
     {
         MPI_Request request = MPI_REQUEST_NULL;
@@ -274,9 +276,10 @@ std::string library_version()
     return text.substr(0, text.find_first_of(",\n"));
 }
 
-/// MPI_Init of Open MPI has two fences, with data and without. Slurm's PMIx plug-in (seen with 22.05) runs them by two methods, and then a
-/// rank may pass the second fence while another one waits in the first, which crashes when the message of the former arrives. Without
-/// data both fences run by one method. The variable is that of Open MPI; a value that is set already stays.
+/// MPI_Init of Open MPI has two fences, with data and without. Slurm's PMIx plug-in (seen with 22.05) runs them by two
+/// methods, and then a rank may pass the second fence while another one waits in the first, which crashes when the
+/// message of the former arrives. Without data both fences run by one method. The variable is that of Open MPI; a value
+/// that is set already stays.
 void keep_fences_in_order()
 {
     const bool is_by_srun = std::getenv("PMIX_RANK") != nullptr && std::getenv("SLURM_PROCID") != nullptr;

@@ -29,7 +29,8 @@ class Ranks {
     /// Joins the other ranks on the current device. Collective. Throws Error.
     /// `waits`: as for NcclRank; then only wait() ends where a rank does not come.
     Ranks(std::shared_ptr<const gpu::Nccl> library, std::shared_ptr<parallel::Communicator> hosts, bool waits = false);
-    /// Waits until the other ranks are destroyed too, or fail. All graphs that captured this object must be destroyed before.
+    /// Waits until the other ranks are destroyed too, or fail. All graphs that captured this object must be destroyed
+    /// before.
     ~Ranks();
     Ranks(const Ranks&) = delete;
     Ranks& operator=(const Ranks&) = delete;
@@ -91,7 +92,8 @@ class DeviceExchange {
 
     /// Waits for the end of the step, checks for failed ranks, and returns the communication cost by device events.
     Communication cost() const;
-    /// After the last step: gives each rank what the next would begin with, which in mode broadcast rank 0 sends, and waits.
+    /// After the last step: gives each rank what the next would begin with, which in mode broadcast rank 0 sends, and
+    /// waits.
     void complete_parameters() const;
     bool updates() const { return options_.mode != parallel::Mode::broadcast || ranks_->rank() == 0; }
 

@@ -25,7 +25,8 @@ class Network {
     /// Throws OutOfMemory before it allocates, Error when oneDNN refuses a layer.
     Network(const model::Graph& graph, const Settings& settings);
 
-    /// `images`: [batch][channels][height][width]; `labels`: [batch][of an image], class indices. Returns the mean loss.
+    /// `images`: [batch][channels][height][width]; `labels`: [batch][of an image], class indices. Returns the mean
+    /// loss.
     double forward(const float* images, const int* labels, Trace& trace);
     /// Calls `ready` for each parameter as soon as its gradient is complete.
     void backward(Trace& trace, const std::function<void(std::size_t parameter)>& ready = {});
@@ -37,7 +38,8 @@ class Network {
     /// first backward pass. The memory must outlive the network.
     std::vector<parallel::GradientSize> gradient_sizes() const;
     void place_gradients(const std::function<float*(std::size_t parameter)>& place);
-    /// A line on each parameter: what must be the same on all ranks so that they add the same gradients in the same order.
+    /// A line on each parameter: what must be the same on all ranks so that they add the same gradients in the same
+    /// order.
     std::string exchanged_layouts() const;
     /// All memory that training changes, for rank 0 to send.
     std::vector<std::span<std::byte>> trained_bytes() const;

@@ -64,8 +64,9 @@ std::string text_of_first(Communicator& communicator, std::string text, int firs
 /// first failed rank.
 void agree(Communicator& communicator, const std::exception_ptr& failure);
 
-/// For what must be the same on all ranks, such as the layout of gradients that are added: one line for each thing. Collective. If a
-/// rank's lines are not those of rank 0, all ranks throw an Error that names the first that differs: "the ranks `differ`: …".
+/// For what must be the same on all ranks, such as the layout of gradients that are added: one line for each thing.
+/// Collective. If a rank's lines are not those of rank 0, all ranks throw an Error that names the first that differs:
+/// "the ranks `differ`: …".
 void require_same(Communicator& communicator, const std::string& lines, const std::string& differ);
 inline constexpr const char* differ_in_layout = "store gradients or parameters differently";
 

@@ -53,16 +53,16 @@ class Communicator {
     {
         throw Unsupported("ranks by " + transport + " send each other no messages");
     }
-    /// A communicator of the ranks that pass true, numbered in their order; null on the others. Throws Unsupported where the transport
-    /// divides no ranks.
+    /// A communicator of the ranks that pass true, numbered in their order; null on the others. Throws Unsupported
+    /// where the transport divides no ranks.
     virtual std::unique_ptr<Communicator> part(bool /*takes_part*/)
     {
         throw Unsupported("ranks by " + transport + " are not divided");
     }
     /// This rank gives up: the others throw an Error with its message.
     virtual void fail(const std::string& message) = 0;
-    /// For a rank that waits by other means, to be called again and again with the time so far and what it waits for: throws Error
-    /// where another rank failed or ended, and after wait_limit(), naming the ranks that do not answer.
+    /// For a rank that waits by other means, to be called again and again with the time so far and what it waits for:
+    /// throws Error where another rank failed or ended, and after wait_limit(), naming the ranks that do not answer.
     virtual void watch(Seconds waited, const std::string& what) = 0;
 };
 

@@ -76,18 +76,19 @@ struct ExchangeOperations {
     std::function<void()> broadcast_parameters;
 };
 
-/// When which of them is done. A bucket's all-reduce starts once all its gradients are ready and the buckets before it have started:
-/// so all ranks start them in one order, whatever the order in which gradients become ready.
+/// When which of them is done. A bucket's all-reduce starts once all its gradients are ready and the buckets before it
+/// have started: so all ranks start them in one order, whatever the order in which gradients become ready.
 class ExchangeOrder {
   public:
     ExchangeOrder(Packing packing, Mode mode, ExchangeOperations operations);
 
     /// Call it before the forward pass.
     void begin();
-    /// Call it when the gradient is in its place, or its last kernel enqueued. Throws std::logic_error for one that was ready
-    /// already.
+    /// Call it when the gradient is in its place, or its last kernel enqueued. Throws std::logic_error for one that was
+    /// ready already.
     void ready(std::size_t gradient);
-    /// Call it after the whole backward pass. The update follows the means. Throws std::logic_error if a gradient was not ready.
+    /// Call it after the whole backward pass. The update follows the means. Throws std::logic_error if a gradient was
+    /// not ready.
     void finish();
 
     const Packing& packing() const { return packing_; }

@@ -1,6 +1,8 @@
-// Messages between ranks that mpirun or srun started, by what training uses: MPI from memory to memory, NCCL from GPU to GPU.
+// Messages between ranks that mpirun or srun started, by what training uses: MPI from memory to memory, NCCL from GPU
+// to GPU.
 //   network_pair   two ranks send each other a message in turns. A launch counts the bytes of all messages, each way.
-//   network        `ring`: each rank sends a message to the next one and receives one, all at once; the bytes that one rank
+//   network        `ring`: each rank sends a message to the next one and receives one, all at once; the bytes that one
+//   rank
 //                  sends. `allreduce`: the mean that training takes of gradients; the message times 2(n-1)/n, which is
 //                  what each rank must send in a ring of n ("bus").
 // The time of one message or all-reduce is that of the launch divided by their number, which follows from the bytes.
@@ -19,10 +21,11 @@
 
 namespace roof::parallel {
 
-// What moves the messages of the bench `network`: the hosts' communicator, or another library between the ranks' devices.
+// What moves the messages of the bench `network`: the hosts' communicator, or another library between the ranks'
+// devices.
 
-/// A message of equal numbers on each member of a path. All members make the same calls in the same order; each throws Error where
-/// another rank failed.
+/// A message of equal numbers on each member of a path. All members make the same calls in the same order; each throws
+/// Error where another rank failed.
 class Messenger {
   public:
     virtual ~Messenger() = default;

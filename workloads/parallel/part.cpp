@@ -95,8 +95,9 @@ void run_commands(const BenchRegistry& registry, Communicator& control, const Pl
     }
 }
 
-/// The main loop of all ranks but the first: runs commands until rank 0 sends `leave` and returns the exit status. Prints
-/// nothing but why it failed. Ignores interrupts, which rank 0 handles. Ends with rank 0 if that is this process's parent.
+/// The main loop of all ranks but the first: runs commands until rank 0 sends `leave` and returns the exit status.
+/// Prints nothing but why it failed. Ignores interrupts, which rank 0 handles. Ends with rank 0 if that is this
+/// process's parent.
 int follow(const BenchRegistry& registry, const Place& place)
 {
     // A terminal interrupts all processes; only rank 0 can tell when a launch is over.

@@ -1,4 +1,5 @@
-// The rank of this process, from its environment: started by roof itself, by mpirun or srun, or by a person; and its processors.
+// The rank of this process, from its environment: started by roof itself, by mpirun or srun, or by a person; and its
+// processors.
 #pragma once
 
 #include <functional>
@@ -38,7 +39,8 @@ struct Place {
 /// beside SLURM_…; a batch script that calls roof without srun is alone.
 Place place_of_process();
 
-/// Throws InputError if MPI gave the process another place than the environment says, as where the variables are another job's.
+/// Throws InputError if MPI gave the process another place than the environment says, as where the variables are
+/// another job's.
 void check_place(const Place& place, int rank, int ranks);
 
 /// Of Slurm's counts per machine, "2(x3),1", that of machine `number`, from 0. Throws InputError for other texts.

@@ -21,8 +21,8 @@ class SharedMemory {
 
     /// New, for that many ranks. Throws Error.
     static std::shared_ptr<SharedMemory> create(int ranks);
-    /// The memory behind this descriptor, which another process may have created and left open. Throws Error, also for a descriptor of
-    /// anything else.
+    /// The memory behind this descriptor, which another process may have created and left open. Throws Error, also for
+    /// a descriptor of anything else.
     static std::shared_ptr<SharedMemory> open(int descriptor);
     ~SharedMemory();
     SharedMemory(const SharedMemory&) = delete;

@@ -93,8 +93,8 @@ struct World {
         return made;
     }
 
-    /// For Subject::check() of each rank: `gives` returns a line with the checksum of each parameter, which must be those of rank 0.
-    /// Collective; throws as agree().
+    /// For Subject::check() of each rank: `gives` returns a line with the checksum of each parameter, which must be
+    /// those of rank 0. Collective; throws as agree().
     template <class Gives>
     void compare_parameters(Gives gives) const
     {
@@ -102,7 +102,8 @@ struct World {
         require_same(*communicator, made_by_all(gives), "have different parameters after the same steps");
     }
 
-    /// As made_by_all(), but rank 0 comes first. The others then `follow` the text that it `gives`, such as what it chose, and make theirs.
+    /// As made_by_all(), but rank 0 comes first. The others then `follow` the text that it `gives`, such as what it
+    /// chose, and make theirs.
     template <class Make, class Gives, class Follow>
     auto made_by_first(Make make, Gives gives, Follow follow) const -> decltype(make())
     {
@@ -127,8 +128,8 @@ World open_world(const Assignment& assignment, int ranks);
 /// The communicator of a process that roof or MPI started as a rank.
 std::shared_ptr<Communicator> communicator_of(const Place& place);
 
-/// By MPI, over all ranks there are. Joins them the first time it is called. The transport is a shared object beside the
-/// program (workloads/mpi), opened only where mpirun or srun started this process, so that other runs need no MPI
+/// By MPI, over all ranks there are. Joins them the first time it is called. The transport is a shared object beside
+/// the program (workloads/mpi), opened only where mpirun or srun started this process, so that other runs need no MPI
 /// library. Throws Error where the object, or its library, is not there.
 std::shared_ptr<Communicator> mpi_communicator();
 /// Ends the use of MPI in this process. Collective.

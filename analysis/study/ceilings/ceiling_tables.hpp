@@ -14,11 +14,12 @@ namespace roof::analysis {
 /// memory levels. Tables without rows and columns without content are left out.
 std::vector<DataTable> ceiling_tables(const Ceilings& ceilings, const Machine& machine);
 
-/// The ceilings that roofline papers draw below the roof: best mix, multiply-add, add only, without FMA, without SIMD. One
-/// row for each device, precision and thread count.
+/// The ceilings that roofline papers draw below the roof: best mix, multiply-add, add only, without FMA, without SIMD.
+/// One row for each device, precision and thread count.
 DataTable named_ceilings(const Ceilings& ceilings);
 
-/// A sentence if core-to-core transfers were typically half as fast as at best, which means that vCPUs migrate. Empty otherwise.
+/// A sentence if core-to-core transfers were typically half as fast as at best, which means that vCPUs migrate. Empty
+/// otherwise.
 std::string moved_processors(const Ceilings& ceilings);
 
 std::string spec_footnote(const Ceilings& ceilings, const Machine& machine);
@@ -26,8 +27,8 @@ std::string spec_footnote(const Ceilings& ceilings, const Machine& machine);
 /// All tables and remarks for a terminal, in at most `columns`; 0: unlimited.
 std::string ceilings_text(const Ceilings& ceilings, const Machine& machine, int columns = 0);
 
-// Beside the rate per clock that a public guide states for the core (beside_spec.cpp; Known: spec). It is a column beside the
-// measured rate: no rate, interval, state or exit status depends on it, and it starts no measurement.
+// Beside the rate per clock that a public guide states for the core (beside_spec.cpp; Known: spec). It is a column
+// beside the measured rate: no rate, interval, state or exit status depends on it, and it starts no measurement.
 
 /// The guide's rate for this ceiling; null where it gives none.
 const SpecRate* spec_rate_of(const Ceiling& ceiling, const Machine& machine);
@@ -41,8 +42,8 @@ std::optional<double> share_of_spec(const Ceiling& ceiling, const Machine& machi
 /// Tolerance for the error of the measured clock.
 inline constexpr double max_share_of_spec = 1.005;
 
-/// Whether the ceiling's whole interval is above `max_share_of_spec` of its spec, at the fastest clock of the device too. It is marked, and
-/// used like any other.
+/// Whether the ceiling's whole interval is above `max_share_of_spec` of its spec, at the fastest clock of the device
+/// too. It is marked, and used like any other.
 bool is_above_spec(const Ceiling& ceiling, const Ceilings& ceilings, const Machine& machine);
 
 std::vector<std::string> above_spec(const Ceilings& ceilings, const Machine& machine);

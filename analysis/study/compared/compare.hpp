@@ -3,9 +3,9 @@
 //   logarithmic scale: ln(r/low) = sqrt( ln(b/b_low)^2 + ln(a_high/a)^2 ),
 //                      ln(high/r) = sqrt( ln(b_high/b)^2 + ln(a/a_low)^2 ).
 //   Of steps each side adds the square of its half-width between times, too.
-// By the roofs, a side of a step is its time over the least time that the roofs of its own calibration allow, so that the speed of the
-// machine leaves the ratio; the intervals of the roofs enter that of the side, and its low end is that of the time without what else used the
-// machine (busy_cost()).
+// By the roofs, a side of a step is its time over the least time that the roofs of its own calibration allow, so that
+// the speed of the machine leaves the ratio; the intervals of the roofs enter that of the side, and its low end is that
+// of the time without what else used the machine (busy_cost()).
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -52,7 +52,8 @@ struct Change {
     std::string unsure{};
 
     std::string id() const;
-    /// Whether the interval excludes 1, the samples suffice, the difference is above the noise, and no busy machine may have made it.
+    /// Whether the interval excludes 1, the samples suffice, the difference is above the noise, and no busy machine may
+    /// have made it.
     bool differs() const;
     /// That, where more than these two launches and times were looked at.
     bool shown() const { return unsure.empty() && differs(); }
@@ -98,13 +99,15 @@ Change rate_change(const Measurement& a, const Measurement& b);
 /// What b is beside a: "slower", "faster", "no difference shown", "a lower bound does not tell", "one launch each: not
 /// judged", "at one time each: not judged", "not told apart: a busy machine", or "too few samples to tell (3 and 40)".
 std::string verdict_of(const Change& change);
-/// Matches rows by their id, on machines with different numbers of threads without these; a row that is not ok counts as absent. By the roofs it throws
-/// InputError if a side has no calibration, and notes how good the calibrations are and how long before or after the steps they were made.
+/// Matches rows by their id, on machines with different numbers of threads without these; a row that is not ok counts
+/// as absent. By the roofs it throws InputError if a side has no calibration, and notes how good the calibrations are
+/// and how long before or after the steps they were made.
 Comparison compare(const Study& a, const Study& b, Judged judged = Judged::by_time);
 /// Sets the noise floor: the largest ratio between the steps of `a` and those of `again`, a second run of it. Throws
 /// InputError if they have no step in common.
 void set_noise(Comparison& comparison, const Study& a, const Study& again);
-/// The steps of b that are slower by more than `share` (0.05 is 5%): who gives the share says what launches may differ by.
+/// The steps of b that are slower by more than `share` (0.05 is 5%): who gives the share says what launches may differ
+/// by.
 std::vector<Change> slower_than(const Comparison& comparison, double share);
 /// The steps, the largest difference first; the ceilings that moved; the number of those that did not, or were not
 /// judged. In at most `columns`; 0: unlimited.
@@ -122,17 +125,18 @@ nlohmann::json drift_json(const Comparison& comparison);
 
 /// The step's time over the least time of its placement; nothing without one.
 std::optional<Side> times_the_least(const Study& study, const Measurement& row);
-/// Appends how good the study's calibration is, that it was made an hour or more from the steps, and that the machine was busy beside them.
-/// Throws InputError without one.
+/// Appends how good the study's calibration is, that it was made an hour or more from the steps, and that the machine
+/// was busy beside them. Throws InputError without one.
 void note_roofs(std::vector<std::string>& notes, const Study& study);
 
 // Beside an earlier study, the baseline: which points belong together, and what changed (baseline.cpp).
 
-/// The baseline's placement of the same step, phase or layer, on different machines whatever its threads; null without one.
+/// The baseline's placement of the same step, phase or layer, on different machines whatever its threads; null without
+/// one.
 const Placement* before(const Study& study, const Placement& now);
 
-/// Each step and layer that the baseline has too, then each ceiling that moved: both values, the ratio with its interval, and what
-/// bound them. No rows without a baseline.
+/// Each step and layer that the baseline has too, then each ceiling that moved: both values, the ratio with its
+/// interval, and what bound them. No rows without a baseline.
 DataTable baseline_table(const Study& study);
 
 }  // namespace roof::analysis

@@ -21,7 +21,8 @@ namespace roof::analysis {
 ///   points  every placed step, phase and layer, at every memory level, in SI units
 ///   ert     roofline.json of the Empirical Roofline Tool 1.1.0: gbytes and gflops by name, 1e9 per second
 ///   likwid  tables in the style of likwid-perfctr, in its units: MByte/s and MFLOP/s, 1e6 per second
-///   carm    <machine>_roofline.csv of the CARM tool (champ-hub/carm-roofline): a row for fp64 and one for fp32, from loads
+///   carm    <machine>_roofline.csv of the CARM tool (champ-hub/carm-roofline): a row for fp64 and one for fp32, from
+///   loads
 ///           alone and multiply-adds. Its sizes are in KiB; it writes 0 for a level that the machine lacks.
 ///   tracelens, pytorch, inference-sim, prometheus: below
 /// Throws InputError for an unknown format or device, and without the ceilings that the format needs.
@@ -70,11 +71,11 @@ nlohmann::json machine_json(const Machine& machine);
 
 /// {"machine": {…}, "ceilings": [{"device", "kind", "level", "operation", "precision", "isa", "condition", "threads",
 /// "median", "low", "high", "n", "unit", "working_set_bytes", "known", "variant", "clock_hertz", "per_clock_and_core",
-/// "spec_per_clock_and_core", "share_of_spec", "steadiness", "rounds", "looks", "looks_over_seconds", "seconds_per_access", "nearer_share", "stands_in", "point"}],
-/// "roofs": [the same of each memory level and precision, at the most threads, by Ceilings::roof()],
-/// "levels": [{"device", "name", "threads", "from_bytes", "to_bytes", "beyond_bytes", "reported_bytes", "sharing",
-/// "contradiction"}], "levels_by_threads": [the same for every thread count],
-/// "above_spec": [the name of each ceiling above the spec of the core]}
+/// "spec_per_clock_and_core", "share_of_spec", "steadiness", "rounds", "looks", "looks_over_seconds",
+/// "seconds_per_access", "nearer_share", "stands_in", "point"}], "roofs": [the same of each memory level and precision,
+/// at the most threads, by Ceilings::roof()], "levels": [{"device", "name", "threads", "from_bytes", "to_bytes",
+/// "beyond_bytes", "reported_bytes", "sharing", "contradiction"}], "levels_by_threads": [the same for every thread
+/// count], "above_spec": [the name of each ceiling above the spec of the core]}
 nlohmann::json ceilings_json(const Ceilings& ceilings, const Machine& machine);
 
 nlohmann::json roofs_json(const Ceilings& ceilings, const Machine& machine);

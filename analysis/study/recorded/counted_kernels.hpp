@@ -1,6 +1,7 @@
-// Kernels with counted FLOPs and bytes under the roofs of their device, and functions of a program that ran under valgrind: a point for
-// each name in a row. Known: work by counter or simulated, roofs measured, time measured unless time_known is counter: then the time is
-// gpu__time_duration of kernels that ran alone. The time of a function is by samples.
+// Kernels with counted FLOPs and bytes under the roofs of their device, and functions of a program that ran under
+// valgrind: a point for each name in a row. Known: work by counter or simulated, roofs measured, time measured unless
+// time_known is counter: then the time is gpu__time_duration of kernels that ran alone. The time of a function is by
+// samples.
 //   work        mean of the counted launches, times the timed launches
 //   attainable  the maximum of: FLOPs / compute roof, summed over precisions; bytes / bandwidth roof at each
 //               counted level

@@ -1,5 +1,5 @@
-// The answer about one step: what binds it, and what is most worthwhile to do about it. docs/method.md, section 7, has the rules.
-// Terminal, page and JSON take it from here.
+// The answer about one step: what binds it, and what is most worthwhile to do about it. docs/method.md, section 7, has
+// the rules. Terminal, page and JSON take it from here.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -31,12 +31,13 @@ StepAnswer answer_of(const Study& study, const Measurement& row);
 /// Its headline in few words: "compute-bound: 83%", "mixed: 50% compute, 27% DRAM", "bound by neither roof".
 std::string bound_of(const Study& study, const Measurement& row);
 
-/// The headline and the first actions in sentences, without the name of the step; empty for a step that was not measured.
+/// The headline and the first actions in sentences, without the name of the step; empty for a step that was not
+/// measured.
 std::string answer_text(const Study& study, const Measurement& row, std::size_t actions = most_actions);
 
-/// What binds the step, why, and what its roofs are worth, in sentences: "alexnet, batch 4, fp32 on cpu, 2 threads is mixed: 60%
-/// compute, 27% DRAM. A step takes 90.0 ms; at its roofs it would take about 70.0 ms. Its update moves 978 MB for 4 images. From
-/// batch 8 on, compute binds." Empty for a step that was not measured.
+/// What binds the step, why, and what its roofs are worth, in sentences: "alexnet, batch 4, fp32 on cpu, 2 threads is
+/// mixed: 60% compute, 27% DRAM. A step takes 90.0 ms; at its roofs it would take about 70.0 ms. Its update moves 978
+/// MB for 4 images. From batch 8 on, compute binds." Empty for a step that was not measured.
 std::string answer_sentence(const Study& study, const Measurement& row);
 
 /// Of measured steps: "2 steps of alexnet in fp32 on cpu, 2 threads: 1 mixed, 1 compute-bound. Nearest to its roofs:
@@ -67,8 +68,8 @@ struct RatioAtBatch {
 std::vector<Crossover> crossovers(const std::string& first, const std::string& second,
                                   std::span<const RatioAtBatch> ratios);
 
-/// For each model, precision and source of images, the best device in one sentence and the answer about its best step with
-/// at most so many actions; empty without training steps.
+/// For each model, precision and source of images, the best device in one sentence and the answer about its best step
+/// with at most so many actions; empty without training steps.
 std::vector<std::string> summary(std::span<const Study> studies, std::size_t actions = most_actions);
 
 }  // namespace roof::analysis

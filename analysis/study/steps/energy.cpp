@@ -78,8 +78,8 @@ double most_per_joule(const Measurement& step, Role role, const Study& study)
     return most;
 }
 
-/// The joules that a step, or one of its phases, needs at least: over its parts the larger of executed FLOPs over the most FLOPs per joule,
-/// and compulsory bytes over the most bytes per joule; 0 if one of these was not measured.
+/// The joules that a step, or one of its phases, needs at least: over its parts the larger of executed FLOPs over the
+/// most FLOPs per joule, and compulsory bytes over the most bytes per joule; 0 if one of these was not measured.
 double least_joules(const Study& study, const Measurement& row, std::optional<Phase> phase)
 {
     const double flops = most_per_joule(row, Role::compute, study);

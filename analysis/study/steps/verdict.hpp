@@ -17,7 +17,8 @@
 
 namespace roof::analysis {
 
-/// Median seconds of a step by what bounds its layers; docs/method.md, section 7. A step without layers counts as one layer.
+/// Median seconds of a step by what bounds its layers; docs/method.md, section 7. A step without layers counts as one
+/// layer.
 struct StepTimes {
     double compute = 0;
     double bandwidth = 0;
@@ -58,8 +59,8 @@ std::string above_text(const Study& study);
 /// The start of the calibration's first row, "2026-11-21 12:26 UTC"; empty if there is no calibration.
 std::string calibration_date(const Study& study);
 
-/// "Roofs: the calibration <folder> of <date>.", and how good it is (calibration_quality); empty if there is none. The first line of
-/// what a command says about a study.
+/// "Roofs: the calibration <folder> of <date>.", and how good it is (calibration_quality); empty if there is none. The
+/// first line of what a command says about a study.
 std::string calibration_line(const Study& study);
 
 std::vector<std::string> reasons_not_measured(const Study& study);
@@ -67,7 +68,8 @@ std::vector<std::string> reasons_not_measured(const Study& study);
 /// The verdict table, the reasons of the rows that are not ok, remarks and how the numbers are known, in at most
 /// `columns`; 0: unlimited.
 std::string verdict_text(const Study& study, int columns = 0);
-/// The `n` layers with the most headroom of each model's largest batch, in at most `columns`; 0: unlimited. Empty without roofs.
+/// The `n` layers with the most headroom of each model's largest batch, in at most `columns`; 0: unlimited. Empty
+/// without roofs.
 std::string headroom_text(const Study& study, int n, int columns = 0);
 
 // The time of a step by phase and by kind of layer. Both are partitions: their parts add up to the step, or to more

@@ -53,7 +53,8 @@ struct Limit {
     std::string roof;
 };
 
-/// `work` with the reads and writes of the layer. A level set to a rate is a level whose loops all change as its fastest does.
+/// `work` with the reads and writes of the layer. A level set to a rate is a level whose loops all change as its
+/// fastest does.
 Limit limit_of(const Amounts& work, const Placement& layer, const Roofs& roofs, const WhatIf& change)
 {
     Limit limit;

@@ -1,6 +1,6 @@
-// The settings that `roof profile` passes to the injected library, as environment variables, and when to record a program. In its first
-// seconds on the GPU it loads libraries, allocates memory and tries algorithms. By default they are left out, and the seconds after them
-// are recorded.
+// The settings that `roof profile` passes to the injected library, as environment variables, and when to record a
+// program. In its first seconds on the GPU it loads libraries, allocates memory and tries algorithms. By default they
+// are left out, and the seconds after them are recorded.
 #pragma once
 
 #include "ert/base/units.hpp"

@@ -28,8 +28,8 @@ constexpr bool shares(AccessKind kind)
 inline constexpr int most_access_threads = 1024;  ///< of a block
 inline constexpr int access_unroll = 4;           ///< words of a thread in flight at once
 
-/// Neighbouring threads access words `stride` apart: first words 0, stride, 2 stride, …, then 1, stride + 1, …, so that a
-/// pass accesses each word once.
+/// Neighbouring threads access words `stride` apart: first words 0, stride, 2 stride, …, then 1, stride + 1, …, so that
+/// a pass accesses each word once.
 struct AccessLaunch {
     std::uint32_t* words = nullptr;
     std::uint32_t* sums = nullptr;  ///< of what is returned: [block][thread], modulo 2^32
@@ -54,7 +54,8 @@ constexpr std::uint32_t sum_of_access_words(std::size_t count)
     return static_cast<std::uint32_t>(pairs) * 2654435761u + static_cast<std::uint32_t>(count) * 12345u;
 }
 
-/// The sum of what `passes` passes return, modulo 2^32: of additions of 1 the numbers from 0 on, of each word or of the one that is shared.
+/// The sum of what `passes` passes return, modulo 2^32: of additions of 1 the numbers from 0 on, of each word or of the
+/// one that is shared.
 constexpr std::uint32_t sum_of_accesses(AccessKind kind, std::size_t count, std::uint32_t passes)
 {
     const auto below = [](std::uint64_t n) {

@@ -53,8 +53,8 @@ constexpr std::uint32_t cluster_sum(unsigned rank, unsigned size, std::uint32_t 
 }
 
 /// In clusters of so many blocks. load: each thread of a block sums up its vectors in the memory of the other blocks.
-/// chase: one thread of each block follows the chain of chase_stride() through the words of the next block, and leaves the
-/// word that it arrives at. Throws Error; Unsupported where this build has no such code for the GPU.
+/// chase: one thread of each block follows the chain of chase_stride() through the words of the next block, and leaves
+/// the word that it arrives at. Throws Error; Unsupported where this build has no such code for the GPU.
 Kernel<ClusterLaunch> cluster_kernel_of(ClusterOperation operation, int size);
 
 }  // namespace roof::gpu

@@ -10,7 +10,8 @@
 
 namespace roof::gpu {
 
-/// Formats of the operands of the tensor cores' instructions, which have some of them each. Sums are in fp32, of fp64 and int8 in fp64 and int32.
+/// Formats of the operands of the tensor cores' instructions, which have some of them each. Sums are in fp32, of fp64
+/// and int8 in fp64 and int32.
 enum class TensorFormat {
     fp64_small,  ///< mma alone, 8 x 8 x 4; the others of mma are 16 x 8
     fp64,        ///< mma alone, since compute capability 9.0
@@ -21,7 +22,8 @@ enum class TensorFormat {
     e4m3,  ///< mma on compute capability 8.9, and 12.0 on
     e5m2,
     fp16_sums,  ///< fp16 with sums in fp16, two in a register; not of tcgen05
-    mxfp8,  ///< tcgen05, and mma from 12.0 on: e4m3 and e2m1 with a scale for each 32 numbers, e2m1 with one for each 16
+    mxfp8,  ///< tcgen05, and mma from 12.0 on: e4m3 and e2m1 with a scale for each 32 numbers, e2m1 with one for each
+            ///< 16
     mxfp4,
     nvfp4,
     turing_fp16,  ///< from here on mma of 7.5 alone: 16 x 8 x 8 (int8: 8 x 8 x 16)

@@ -1,5 +1,5 @@
-// Blocks of a cluster that fill their rings together. In a file of its own, because of the code for later architectures only that for
-// the exact one is fast.
+// Blocks of a cluster that fill their rings together. In a file of its own, because of the code for later architectures
+// only that for the exact one is fast.
 #include "ert/gpu/kernels/bulk_ring.cuh"
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/cluster.cuh"

@@ -24,8 +24,8 @@ constexpr float array_word(std::size_t index, int shift = 0)
     return static_cast<float>(number_at((index + static_cast<std::size_t>(shift)) % number_period));
 }
 
-/// Ranks of the "allreduce" bench up to which every sum is exact, in whatever order it is made: numbers are below 2^20, and
-/// a float holds whole numbers up to 2^24.
+/// Ranks of the "allreduce" bench up to which every sum is exact, in whatever order it is made: numbers are below 2^20,
+/// and a float holds whole numbers up to 2^24.
 inline constexpr int most_ranks = 16;
 
 /// The sum of all ranks' words at `index`. A rank's array has the rank as its shift.

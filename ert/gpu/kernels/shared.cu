@@ -1,5 +1,5 @@
-// Neighbouring threads access neighbouring vectors, so that no two threads of a warp use the same bank; words are as far apart as the
-// launch says.
+// Neighbouring threads access neighbouring vectors, so that no two threads of a warp use the same bank; words are as
+// far apart as the launch says.
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/own_numbers.cuh"
 #include "ert/gpu/kernels/shared.hpp"

@@ -1,5 +1,5 @@
-// Host interface of the kernels of the "shared" bench: passes over a block's shared memory by accesses of 16 bytes, or by words of 4
-// bytes at a distance from one another.
+// Host interface of the kernels of the "shared" bench: passes over a block's shared memory by accesses of 16 bytes, or
+// by words of 4 bytes at a distance from one another.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"

@@ -14,9 +14,9 @@ inline constexpr int tcgen05_n = 256;
 inline constexpr int tcgen05_a_bytes = tcgen05_m * wgmma_row_bytes;
 inline constexpr int tcgen05_operand_bytes = (wgmma_factors * tcgen05_m + tcgen05_n) * wgmma_row_bytes;
 
-/// Scales of formats from mxfp8 on, the same for both A, are bytes in tensor memory. In a group of columns the 32 lanes of each column
-/// hold 32 rows of the operand, with four scales along k in each word; the groups of A come first. Behind the operands in memory they are
-/// [column][lane].
+/// Scales of formats from mxfp8 on, the same for both A, are bytes in tensor memory. In a group of columns the 32 lanes
+/// of each column hold 32 rows of the operand, with four scales along k in each word; the groups of A come first.
+/// Behind the operands in memory they are [column][lane].
 inline constexpr int scales_of_word = 4;
 /// Scales of a row of wgmma_row_bytes; 0: the format has none.
 constexpr int scales_of_row(TensorFormat format)

@@ -9,7 +9,8 @@
 
 namespace roof::gpu {
 
-/// `registers`: of the sums of a thread. `types`: k, and the types of the sums, a and b. `add`, `subtract`: keep the sums (1), then the factors of a and b.
+/// `registers`: of the sums of a thread. `types`: k, and the types of the sums, a and b. `add`, `subtract`: keep the
+/// sums (1), then the factors of a and b.
 struct WgmmaTf32 {
     static constexpr int registers = wgmma_sums;
     static constexpr char types[] = "k8.f32.tf32.tf32";

@@ -6,9 +6,10 @@
 //             are found by trying. Where the set is a little larger
 //             than the cache, all threads of a multiprocessor begin each pass together: otherwise some run ahead and
 //             find their part of the set still in the cache. isa `cg`: such loads past the L1 (ld.global.cg). isa
-//             `bulk`: the copy engines move chunks, past the L1; isa `tiles`: chunks that are tiles of a matrix, by a tensor map. Path
-//             `readers:N`: one block on each multiprocessor, of which N in a row load the same stretch, pass by pass; with `bulk`, N of
-//             a cluster get each chunk by one load (multicast), and it counts N times.
+//             `bulk`: the copy engines move chunks, past the L1; isa `tiles`: chunks that are tiles of a matrix, by a
+//             tensor map. Path `readers:N`: one block on each multiprocessor, of which N in a row load the same
+//             stretch, pass by pass; with `bulk`, N of a cluster get each chunk by one load (multicast), and it counts
+//             N times.
 // Saturates   the path to the level that holds the working set, from all multiprocessors together.
 // Bytes       those that the instructions read and write: per word 4 (load, store), 8 (copy), 12 (triad). The L2 writes
 //             whole sectors without reading them first, so there is no write-allocate traffic.
@@ -106,8 +107,8 @@ std::vector<StreamChoice> free_candidates(const Transfer& transfer, int multipro
     return candidates;
 }
 
-/// One block for each multiprocessor, whose threads begin each pass together. `readers`: so many in a row load the same stretch; 0: each has
-/// its own, or all load the whole set together.
+/// One block for each multiprocessor, whose threads begin each pass together. `readers`: so many in a row load the same
+/// stretch; 0: each has its own, or all load the whole set together.
 std::vector<StreamChoice> stepped_candidates(const Transfer& transfer, int multiprocessors, int readers)
 {
     constexpr int threads = stream_block_sizes.back();

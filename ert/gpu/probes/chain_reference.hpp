@@ -1,5 +1,5 @@
-// The expected results of the chains of the "flops" bench, computed on the host to the last bit; of exponentials, which are approximate,
-// to a thousandth.
+// The expected results of the chains of the "flops" bench, computed on the host to the last bit; of exponentials, which
+// are approximate, to a thousandth.
 #pragma once
 
 #include "ert/base/precision.hpp"

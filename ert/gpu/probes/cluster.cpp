@@ -5,7 +5,8 @@
 // Saturates   the network between the multiprocessors of a cluster.
 // Bytes       those that the instructions read.
 // Time        device events; the kernel itself reads the clock.
-// Falsified   if any thread's sum differs from the host's, because each block has its own words; if the machine code of the
+// Falsified   if any thread's sum differs from the host's, because each block has its own words; if the machine code of
+// the
 //             loop has other loads than those counted.
 //
 // Bench "cluster_latency": the time from one load of another block's shared memory to the next that needs its
@@ -51,8 +52,8 @@ int resident_blocks_of(ClusterOperation operation, int size)
     return clusters * size;
 }
 
-/// Launches all clusters that the GPU holds at once. A probe derives from it, calls settle() at the end of its constructor, and adds
-/// check().
+/// Launches all clusters that the GPU holds at once. A probe derives from it, calls settle() at the end of its
+/// constructor, and adds check().
 class ClusterSubject : public TunedSubject {
   public:
     Bytes memory() const override { return {static_cast<double>(results_.bytes())}; }

@@ -1,5 +1,6 @@
-// What a GPU's description says: facts, so that a row can state why a point is unsupported, and the working sets that probes sweep over,
-// which are multiples of what every multiprocessor has a like part of, from well inside the L1s to well beyond the L2.
+// What a GPU's description says: facts, so that a row can state why a point is unsupported, and the working sets that
+// probes sweep over, which are multiples of what every multiprocessor has a like part of, from well inside the L1s to
+// well beyond the L2.
 #pragma once
 
 #include "ert/method/bench/bench.hpp"

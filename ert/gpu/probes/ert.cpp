@@ -5,9 +5,9 @@
 //             by trying.
 // Saturates   the path to the level that holds the working set where the intensity is low, the multiply-add pipe where
 //             it is high. The ridge should lie where the two roofs cross.
-// FLOPs       2 per multiply-add, of int32 as operations; an instruction of fp16 does two. Bytes: those loaded. Both are exact, so the intensity is too.
-// Time        device events; the kernel itself reads the clock.
-// Falsified   if the sums of all threads differ from the host's (the numbers are such that no order of adding rounds);
+// FLOPs       2 per multiply-add, of int32 as operations; an instruction of fp16 does two. Bytes: those loaded. Both
+// are exact, so the intensity is too. Time        device events; the kernel itself reads the clock. Falsified   if the
+// sums of all threads differ from the host's (the numbers are such that no order of adding rounds);
 //             if the machine code of the loop has other multiply-adds or loads than those counted; if a point lies
 //             above a roof.
 #include "ert/base/error.hpp"

@@ -17,7 +17,8 @@ inline constexpr std::array<std::string_view, multiply_adds_of_vector.size()> in
 /// Multiply-adds per vector for one of intensity_names. Throws InputError naming them.
 int multiply_adds_for(std::string_view intensity);
 
-/// The number of vectors of a pass for which the sums of that many threads are exact in the precision, whatever the numbers are.
+/// The number of vectors of a pass for which the sums of that many threads are exact in the precision, whatever the
+/// numbers are.
 std::size_t exact_vectors(Precision precision, int multiply_adds, std::size_t threads);
 
 /// What one pass over that many vectors adds to the sum over all threads.

@@ -1,8 +1,8 @@
 // Bench "latency" of a GPU: the time from one load to the next that needs its result.
 //
 // Launched    one thread on each multiprocessor, which visits all lines of its own slice of the working set. A working
-//             set then lies in the same level as that of the "bandwidth" bench. Path `alone`: one thread on one multiprocessor, which
-//             visits the whole set.
+//             set then lies in the same level as that of the "bandwidth" bench. Path `alone`: one thread on one
+//             multiprocessor, which visits the whole set.
 // Saturates   nothing: each multiprocessor has one load at a time.
 // Counts      the steps of one thread; all threads step at the same time. Neighbouring lines of 64 bytes are far apart
 //             in the order of the steps.

@@ -1,4 +1,5 @@
-// The matrices that the probes of tensor cores and of products multiply, never with zeros, and their products on the host.
+// The matrices that the probes of tensor cores and of products multiply, never with zeros, and their products on the
+// host.
 #pragma once
 
 #include "ert/base/formats.hpp"
@@ -19,8 +20,9 @@ struct Matrix {
     double at(int row, int column) const { return values[static_cast<std::size_t>(row) * columns + column]; }
 };
 
-/// `random`, for timing: in [1/4, 1), of e2m1 in [1, 4), with either sign and all bits of the significand random; integers are any but 0.
-/// `whole`, for checking: 1, 2 or 3 with either sign, whose products and sums are exact in every format.
+/// `random`, for timing: in [1/4, 1), of e2m1 in [1, 4), with either sign and all bits of the significand random;
+/// integers are any but 0. `whole`, for checking: 1, 2 or 3 with either sign, whose products and sums are exact in
+/// every format.
 enum class Numbers { random, whole };
 
 Matrix random_matrix(int rows, int columns, const Format& format, Numbers numbers, std::uint32_t seed);

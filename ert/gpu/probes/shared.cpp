@@ -1,12 +1,13 @@
 // Bench "shared" of a GPU: the bandwidth of the shared memory of all multiprocessors together.
 //
 // Launched    one kernel of resident blocks; each thread reads or writes its own 16 bytes of four rows, again and
-//             again; "conflict_N": words of 4 bytes, so that N threads of a warp access other words of the same bank. The number of
-//             blocks at once is found by trying.
+//             again; "conflict_N": words of 4 bytes, so that N threads of a warp access other words of the same bank.
+//             The number of blocks at once is found by trying.
 // Saturates   the banks of shared memory; without conflicts, no two threads of a warp access the same bank.
 // Bytes       those that the instructions read or write.
 // Time        device events; the kernel itself reads the clock.
-// Falsified   if any thread's sum differs from the host's, or the machine code of the loop has other accesses than those
+// Falsified   if any thread's sum differs from the host's, or the machine code of the loop has other accesses than
+// those
 //             counted.
 #include "ert/gpu/kernels/shared.hpp"
 #include "ert/base/error.hpp"

@@ -1,5 +1,5 @@
-// What the kernels of the tensor cores read and write: those of mma.sync for each lane of a warp, laid out as fragments; those of wgmma and
-// tcgen05 for each block, laid out as in shared memory.
+// What the kernels of the tensor cores read and write: those of mma.sync for each lane of a warp, laid out as
+// fragments; those of wgmma and tcgen05 for each block, laid out as in shared memory.
 #pragma once
 
 #include "ert/gpu/kernels/mma.hpp"

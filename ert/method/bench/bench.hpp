@@ -1,4 +1,5 @@
-// A bench: a family of measurable points. It has a name, axes with their allowed values, and makes the subject of each point.
+// A bench: a family of measurable points. It has a name, axes with their allowed values, and makes the subject of each
+// point.
 #pragma once
 
 #include "ert/base/names.hpp"
@@ -26,8 +27,8 @@ constexpr EnumNames<Role, 4> names_of(Role)
               {Role::step, "step"}}}};
 }
 
-/// One axis of a bench. `allowed` lists its values. If that is empty, the axis takes whole numbers from `min` to `max` (if
-/// `numeric`) or any text. `defaults`, never empty, holds the values measured when the plan names none.
+/// One axis of a bench. `allowed` lists its values. If that is empty, the axis takes whole numbers from `min` to `max`
+/// (if `numeric`) or any text. `defaults`, never empty, holds the values measured when the plan names none.
 struct Axis {
     std::string name;
     std::string meaning;  ///< with its unit
@@ -41,7 +42,8 @@ struct Axis {
     std::vector<std::string_view> file_endings{};  ///< the names of files that end so are values beside `allowed`
     bool takes_map = false;                        ///< a YAML map in a plan is a value too, as its text
     bool optional = false;  ///< left out of points unless the plan names it; then the first of `defaults` applies
-    /// The value of a point for which the plan names none, by its earlier axes, instead of `defaults`; empty: it is left out.
+    /// The value of a point for which the plan names none, by its earlier axes, instead of `defaults`; empty: it is
+    /// left out.
     std::function<std::string(const Point&)> otherwise{};
 };
 
@@ -79,8 +81,9 @@ class Bench {
 
     /// The axes on this machine: the defaults may depend on its instruction sets, cores and caches.
     virtual std::vector<Axis> axes(const Machine& machine) const = 0;
-    /// The reason why the point cannot be measured on this machine and device, or none. Cheap; makes no subject. Called for every item
-    /// of a plan before the first is measured. Throws InputError for a value that is wrong on every machine.
+    /// The reason why the point cannot be measured on this machine and device, or none. Cheap; makes no subject. Called
+    /// for every item of a plan before the first is measured. Throws InputError for a value that is wrong on every
+    /// machine.
     virtual std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
                                                           const Device& device) const = 0;
     /// Throws Unsupported with unsupported_reason(), and what create() throws.

@@ -1,5 +1,5 @@
-// The registry: the benches of this binary, the machine, and the parts that are absent here, each with its reason. A part is a folder
-// that exports `void add_<part>(BenchRegistry&)`.
+// The registry: the benches of this binary, the machine, and the parts that are absent here, each with its reason. A
+// part is a folder that exports `void add_<part>(BenchRegistry&)`.
 #pragma once
 
 #include "ert/method/bench/bench.hpp"
@@ -26,14 +26,15 @@ struct AbsentPart {
     std::string benches{};  ///< names of those it would add, separated by spaces
 };
 
-/// A part that is opened only when something of its kind of device is first looked for, since its libraries cost time and memory.
+/// A part that is opened only when something of its kind of device is first looked for, since its libraries cost time
+/// and memory.
 struct DeferredPart {
     std::string device_kind;
     std::function<void(BenchRegistry&)> add;
 };
 
-/// A const registry opens deferred parts, too: its content does not depend on when they are opened. The machine's description covers
-/// the open parts; a reference to one of its devices is valid until the next part is opened.
+/// A const registry opens deferred parts, too: its content does not depend on when they are opened. The machine's
+/// description covers the open parts; a reference to one of its devices is valid until the next part is opened.
 class BenchRegistry {
   public:
     BenchRegistry() : contents_(std::make_shared<Contents>()) {}
@@ -50,14 +51,15 @@ class BenchRegistry {
     Machine& machine() { return contents_->machine; }
     const Machine& machine() const { return contents_->machine; }
 
-    /// `join` meets the other ranks of a launcher's job. Commands that measure call it; to the others the environment of a launcher says nothing.
+    /// `join` meets the other ranks of a launcher's job. Commands that measure call it; to the others the environment
+    /// of a launcher says nothing.
     void join_with(std::function<void(BenchRegistry&)> join) { contents_->join = std::move(join); }
     void join()
     {
         if (contents_->join) contents_->join(*this);
     }
-    /// For a rank of data-parallel training: this process runs `follow`, directed by another process, instead of its command line.
-    /// `follow` returns the exit status.
+    /// For a rank of data-parallel training: this process runs `follow`, directed by another process, instead of its
+    /// command line. `follow` returns the exit status.
     void follow_with(std::function<int(const BenchRegistry&)> follow) { contents_->follow = std::move(follow); }
     /// Empty in a process that runs its command line.
     const std::function<int(const BenchRegistry&)>& follower() const { return contents_->follow; }
@@ -81,7 +83,8 @@ class BenchRegistry {
     /// Keeps the object alive as long as the registry.
     void keep(std::shared_ptr<void> thing) { contents_->kept.push_back(std::move(thing)); }
 
-    /// The bench of that name for that kind of device; null if there is none. Opens parts for that kind until one has it.
+    /// The bench of that name for that kind of device; null if there is none. Opens parts for that kind until one has
+    /// it.
     const Bench* find(std::string_view name, std::string_view device_kind) const;
     /// The profiler for that kind of device; null if there is none. Opens parts likewise.
     const Profiler* profiler(std::string_view device_kind) const;

@@ -5,8 +5,8 @@
 namespace roof {
 namespace {
 
-/// A number that is not negative. 0 is also what is not known, and its cell is empty; a count is always written, and so is an optional
-/// number that is known.
+/// A number that is not negative. 0 is also what is not known, and its cell is empty; a count is always written, and so
+/// is an optional number that is known.
 template <class Row, auto... members>
 constexpr Field<Row> amount(std::string_view name)
 {

@@ -11,7 +11,8 @@ namespace roof {
 /// "cpu" -> "cpu"; "gpu:0", "gpu:0,1" -> "gpu".
 std::string kind_of_device(const std::string& name);
 
-/// "gpu:0,1" -> "gpu:0", "gpu:1"; any other name is returned as it is. Throws InputError for a missing or repeated number.
+/// "gpu:0,1" -> "gpu:0", "gpu:1"; any other name is returned as it is. Throws InputError for a missing or repeated
+/// number.
 std::vector<std::string> devices_in(const std::string& name);
 
 /// The first of the devices, with the names of the others. Throws InputError naming the devices there are.

@@ -1,4 +1,5 @@
-// What else used the machine beside a launch. A step's samples are not left out for it: they show what a busy machine costs.
+// What else used the machine beside a launch. A step's samples are not left out for it: they show what a busy machine
+// costs.
 #pragma once
 
 #include <functional>

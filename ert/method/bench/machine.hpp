@@ -1,5 +1,5 @@
-// A machine as a document: what it reports of itself, inconsistencies between the reports, and rates from public guides. Measured
-// ceilings are rows of results instead.
+// A machine as a document: what it reports of itself, inconsistencies between the reports, and rates from public
+// guides. Measured ceilings are rows of results instead.
 #pragma once
 
 #include "ert/base/units.hpp"

@@ -11,7 +11,8 @@
 
 namespace roof {
 
-/// `diverged`: the loss became no finite number. `damaged`: the row's lines were changed after they were written; no row is written so.
+/// `diverged`: the loss became no finite number. `damaged`: the row's lines were changed after they were written; no
+/// row is written so.
 enum class Status { ok, unsupported, skipped, out_of_memory, failed, diverged, damaged };
 constexpr EnumNames<Status, 7> names_of(Status)
 {
@@ -31,8 +32,8 @@ struct PartMeasurement {
     Estimate<Seconds> seconds;
 };
 
-/// Of launches repeated without pause for seconds (ert/method/plan/sustain.hpp), by windows of some tenths of a second. Empty estimates and 0:
-/// not measured, or not known.
+/// Of launches repeated without pause for seconds (ert/method/plan/sustain.hpp), by windows of some tenths of a second.
+/// Empty estimates and 0: not measured, or not known.
 struct SustainedLaunches {
     Estimate<Seconds> seconds;  ///< of a launch
     Hertz clock;                ///< this and the power: medians of the windows
@@ -87,7 +88,8 @@ struct Measurement {
 template <class Row>
 struct Field;
 
-/// measurements.csv after its first column, `id`. A point's axes have a column each, in the order in which every bench lists its axes.
+/// measurements.csv after its first column, `id`. A point's axes have a column each, in the order in which every bench
+/// lists its axes.
 const std::vector<Field<Measurement>>& measurement_fields();
 /// samples.csv and layers.csv. Their first column, `id`, names the row they belong to.
 const std::vector<Field<Sample>>& sample_fields();

@@ -8,22 +8,23 @@
 
 namespace roof {
 
-/// `given` if it is not empty, else the first of the environment's SLURMD_NODENAME and NODE_NAME, else the host's name; empty if there is
-/// none. Names from the system are cut after 64 characters, and '-' stands for every character that no node's name may have. Throws
-/// InputError for a `given` that is no node's name.
+/// `given` if it is not empty, else the first of the environment's SLURMD_NODENAME and NODE_NAME, else the host's name;
+/// empty if there is none. Names from the system are cut after 64 characters, and '-' stands for every character that
+/// no node's name may have. Throws InputError for a `given` that is no node's name.
 std::string node_name(const std::string& given = {});
 
 /// A host id that stands for none: the node's name is a container's, which was made by chance.
 inline constexpr const char* in_container = "container";
 
-/// A checksum of the system's machine-id, or of the board's id where that cannot be read; the former is an image's in a container, and is
-/// left out there. Empty if neither can be read, and where a batch system names the node.
+/// A checksum of the system's machine-id, or of the board's id where that cannot be read; the former is an image's in a
+/// container, and is left out there. Empty if neither can be read, and where a batch system names the node.
 std::string host_id();
 
 /// Whether `text` has 1 to 64 letters, digits, '.', '_' and '-', and begins with a letter or a digit.
 bool is_node_name(const std::string& text);
 
-/// The node of each rank, where mpirun or srun started this process among several; else empty. They are a fact of the device "cpu".
+/// The node of each rank, where mpirun or srun started this process among several; else empty. They are a fact of the
+/// device "cpu".
 std::vector<std::string> rank_nodes(const Machine& machine);
 /// Throws InputError for a machine without a device "cpu".
 void set_rank_nodes(Machine& machine, const std::vector<std::string>& nodes);

@@ -1,5 +1,5 @@
-// A point of a sweep: a value for each axis. It prints as `axis=value axis=value` in the order of the bench's axes; that text is part
-// of the row's identity.
+// A point of a sweep: a value for each axis. It prints as `axis=value axis=value` in the order of the bench's axes;
+// that text is part of the row's identity.
 #pragma once
 
 #include "ert/base/precision.hpp"

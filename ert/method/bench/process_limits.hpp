@@ -1,5 +1,5 @@
-// What limits this process or changes what it measures: its control groups (both versions are read, because containers use both), how much
-// memory it may still take without being killed or swapped, and variables of the environment.
+// What limits this process or changes what it measures: its control groups (both versions are read, because containers
+// use both), how much memory it may still take without being killed or swapped, and variables of the environment.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -19,8 +19,9 @@ std::optional<double> first_number(const std::filesystem::path& file);
 /// The number after a word at the beginning of a line, as in /proc/meminfo, memory.stat and cpu.stat.
 std::optional<double> number_after(const std::filesystem::path& file, const std::string& word);
 
-/// The folders of this process's group and its parents, nearest first. `controller` is empty for version 2. In a container this process's
-/// path may be invisible, and the mount's root is its group, so a folder may be missing. `system`: the folder that has /proc and /sys.
+/// The folders of this process's group and its parents, nearest first. `controller` is empty for version 2. In a
+/// container this process's path may be invisible, and the mount's root is its group, so a folder may be missing.
+/// `system`: the folder that has /proc and /sys.
 std::vector<std::filesystem::path> control_groups(const std::string& controller,
                                                   const std::filesystem::path& system = "/");
 
@@ -44,11 +45,12 @@ struct GroupPeriods {
 /// Of this process's groups and those above, of both versions, by folder. `system`: the folder that has /proc and /sys.
 std::map<std::filesystem::path, GroupPeriods> group_periods(const std::filesystem::path& system = "/");
 
-/// "… in 93% of its periods" of the group that throttled most since `before`; empty below 2%, and if no period has ended.
+/// "… in 93% of its periods" of the group that throttled most since `before`; empty below 2%, and if no period has
+/// ended.
 std::string throttling_since(const std::map<std::filesystem::path, GroupPeriods>& before);
 
-/// "set in the environment: GOMP_SPINCOUNT=0, LD_PRELOAD": variables by which libraries measure otherwise; empty if there are none. A value
-/// with a path is left out.
+/// "set in the environment: GOMP_SPINCOUNT=0, LD_PRELOAD": variables by which libraries measure otherwise; empty if
+/// there are none. A value with a path is left out.
 std::string variables_set();
 
 }  // namespace roof

@@ -1,4 +1,5 @@
-// A profiler records a subject's launches kernel by kernel. A part adds its profiler to the registry; the measuring loop calls it.
+// A profiler records a subject's launches kernel by kernel. A part adds its profiler to the registry; the measuring
+// loop calls it.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
@@ -26,7 +27,8 @@ struct Profile {
     std::function<std::vector<std::string>(const Launch& launch)> count;
     /// Appends the records of row `id` to the recorded files of the folder.
     std::function<void(const std::filesystem::path& folder, const std::string& id)> write;
-    /// Counts each kernel of a launch by itself, after count(); returns remarks. Empty where there is nothing of the kind.
+    /// Counts each kernel of a launch by itself, after count(); returns remarks. Empty where there is nothing of the
+    /// kind.
     std::function<std::vector<std::string>(const Launch& launch)> count_kernels{};
 };
 
@@ -38,8 +40,8 @@ struct Profiler {
     std::function<Profile(const Device& device)> attach_program{};
 };
 
-/// After measuring: alternates launches with and without tracing, then runs the launches for counters. Returns remarks: the cost of
-/// tracing, and what could not be recorded. `trace` is the one the subject was measured with.
+/// After measuring: alternates launches with and without tracing, then runs the launches for counters. Returns remarks:
+/// the cost of tracing, and what could not be recorded. `trace` is the one the subject was measured with.
 std::vector<std::string> profile(Subject& subject, Trace& trace, const Profile& profile, Profiling what,
                                  const Clock& clock);
 

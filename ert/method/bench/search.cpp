@@ -30,7 +30,8 @@ double smallest(std::vector<double> costs, std::size_t rank)
     return *at;
 }
 
-/// Interference only adds to a cost, so the least is the candidate's own if another turn, or an eighth of them, comes near it.
+/// Interference only adds to a cost, so the least is the candidate's own if another turn, or an eighth of them, comes
+/// near it.
 bool is_confirmed(const std::vector<double>& costs)
 {
     constexpr std::size_t share = 8;
@@ -38,8 +39,9 @@ bool is_confirmed(const std::vector<double>& costs)
            smallest(costs, std::max<std::size_t>(1, costs.size() / share)) <= smallest(costs, 0) * equal;
 }
 
-/// The cost of `one` over that of `other`, by the turns `from`, `from` + `step`, ... that both took part in: of their least costs, if
-/// both are confirmed. Else the median of the ratios within a turn, for disturbances that last longer than a turn slow both.
+/// The cost of `one` over that of `other`, by the turns `from`, `from` + `step`, ... that both took part in: of their
+/// least costs, if both are confirmed. Else the median of the ratios within a turn, for disturbances that last longer
+/// than a turn slow both.
 double ratio(const std::vector<double>& one, const std::vector<double>& other, std::size_t from = 0,
              std::size_t step = 1)
 {

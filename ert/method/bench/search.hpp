@@ -16,7 +16,8 @@ struct SearchBudget {
     std::size_t most_turns = 64;  ///< with those of earlier searches
 };
 
-/// The costs of each candidate, one for each turn from the first on. A candidate that is no longer tried lacks the last turns.
+/// The costs of each candidate, one for each turn from the first on. A candidate that is no longer tried lacks the last
+/// turns.
 using Turns = std::vector<std::vector<double>>;
 
 struct Fastest {
@@ -27,9 +28,10 @@ struct Fastest {
     Turns turns;
 };
 
-/// Takes turns: in each, every candidate that is still tried runs once, in random order, so that a disturbance or another clock
-/// affects all of them. `cost(i)` runs candidate i; infinite: it cannot run. At least one candidate. `earlier`: turns of
-/// an earlier search among the same candidates, which goes on from there; else empty. docs/method.md has the rules.
+/// Takes turns: in each, every candidate that is still tried runs once, in random order, so that a disturbance or
+/// another clock affects all of them. `cost(i)` runs candidate i; infinite: it cannot run. At least one candidate.
+/// `earlier`: turns of an earlier search among the same candidates, which goes on from there; else empty.
+/// docs/method.md has the rules.
 Fastest fastest_of(std::size_t candidates, const SearchBudget& budget,
                    const std::function<double(std::size_t candidate)>& cost, const Clock& clock, Turns earlier = {});
 

@@ -1,5 +1,5 @@
-// A subject: one point, ready to launch. Probes of ceilings and training steps are both subjects and go through the same measuring
-// loop. Subject and Bench are the abstract classes of measuring.
+// A subject: one point, ready to launch. Probes of ceilings and training steps are both subjects and go through the
+// same measuring loop. Subject and Bench are the abstract classes of measuring.
 #pragma once
 
 #include "ert/base/names.hpp"

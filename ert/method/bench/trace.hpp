@@ -1,5 +1,5 @@
-// A subject reports to the trace during a launch: the part that runs, the wait for data and the loss. A subject that measures the
-// launch's time, clock or disturbance itself reports these too, in place of the measuring loop's.
+// A subject reports to the trace during a launch: the part that runs, the wait for data and the loss. A subject that
+// measures the launch's time, clock or disturbance itself reports these too, in place of the measuring loop's.
 #pragma once
 
 #include "ert/method/bench/clock.hpp"
@@ -40,8 +40,8 @@ struct PartListener {
     std::function<void()> leave;
 };
 
-/// What a profiler does during a launch. A recorded launch does the work of one launch and nothing beside it. A counted one launches
-/// kernel by kernel: in CUDA graphs, CUPTI counts no instructions (0 of each kind on an H100, CUPTI 13.0).
+/// What a profiler does during a launch. A recorded launch does the work of one launch and nothing beside it. A counted
+/// one launches kernel by kernel: in CUDA graphs, CUPTI counts no instructions (0 of each kind on an H100, CUPTI 13.0).
 enum class Recording { none, traced, counted };
 
 /// The cost of one launch's communication with other ranks.
@@ -51,8 +51,8 @@ struct Communication {
     Bytes bytes{};      ///< of all messages, as one rank holds them
 };
 
-/// One launch; or a window of launches repeated without pause (ert/method/plan/sustain.hpp), of which times are the means. Phases are those
-/// of a training step; a probe has none.
+/// One launch; or a window of launches repeated without pause (ert/method/plan/sustain.hpp), of which times are the
+/// means. Phases are those of a training step; a probe has none.
 struct Sample {
     Seconds seconds;  ///< without the wait for data
     Seconds data;     ///< the wait for data
@@ -123,7 +123,8 @@ class Trace {
     void set_recording(Recording recording) { recording_ = recording; }
     Recording recording() const { return recording_; }
 
-    /// Asks the launches from now on to do their work so many times without pause, if they can, and to call `beside` now and then meanwhile.
+    /// Asks the launches from now on to do their work so many times without pause, if they can, and to call `beside`
+    /// now and then meanwhile.
     void set_repeats(int times, std::function<void()> beside)
     {
         repeats_ = times;
@@ -156,8 +157,8 @@ class Trace {
     void ran_at(Hertz clock) { sample_.clock = clock; }
     void ran_under(const Conditions& conditions) { sample_.conditions = conditions; }
     void communicated(const Communication& communication) { sample_.communication = communication; }
-    /// Marks the launch as disturbed: it is recorded but left out of the estimates. `why` is one of a few fixed texts, which are
-    /// counted; the first one counts.
+    /// Marks the launch as disturbed: it is recorded but left out of the estimates. `why` is one of a few fixed texts,
+    /// which are counted; the first one counts.
     void disturbed(std::string_view why)
     {
         if (sample_.disturbance.empty()) sample_.disturbance = why;

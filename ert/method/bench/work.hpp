@@ -27,15 +27,15 @@ struct Refetch {
     Bytes moved;
 };
 
-/// FLOPs and bytes of one launch. Bytes are an interval: from `compulsory` (each operand moved once) to `no_reuse` (each operand moved
-/// at each use). The two are equal for a probe.
+/// FLOPs and bytes of one launch. Bytes are an interval: from `compulsory` (each operand moved once) to `no_reuse`
+/// (each operand moved at each use). The two are equal for a probe.
 struct Work {
     Flops flops{};
     Bytes compulsory{};
     Bytes no_reuse{};
     Known known = Known::analytic;
-    /// FLOPs that the algorithm executes where they differ from `flops`: fewer products with Winograd, no taps on the padding in a direct
-    /// convolution. 0: not known to differ.
+    /// FLOPs that the algorithm executes where they differ from `flops`: fewer products with Winograd, no taps on the
+    /// padding in a direct convolution. 0: not known to differ.
     Flops executed{};
     /// What of `compulsory` is read and what is written, where the two are told apart; the rest is unknown.
     Bytes read{};

@@ -40,7 +40,8 @@ struct Ceiling {
     std::string point;  ///< the row's identity without its round: "bench device axis=value …"
     /// The largest share of the working set that a nearer level may have served; 0 if none, or if not known.
     double nearer_share = 0;
-    /// Of a roof that is a lower bound because something faster may not have been measured: "fma avx2 was not measured". Else empty.
+    /// Of a roof that is a lower bound because something faster may not have been measured: "fma avx2 was not
+    /// measured". Else empty.
     std::string stands_in{};
     /// Of one that changed: "changed at 12 s: 206 GB/s, then 148 GB/s; 3.2 GHz, then 2.4 GHz". Else empty.
     std::string change{};
@@ -74,31 +75,33 @@ struct SeenCeiling {
     Ceiling ceiling;        ///< `samples`: what was seen
 };
 
-/// Whether each core has its own instance of a cache level or all cores share one. `unclear` where only one thread count was
-/// measured, the sizes fit neither, or the machine reports the opposite.
+/// Whether each core has its own instance of a cache level or all cores share one. `unclear` where only one thread
+/// count was measured, the sizes fit neither, or the machine reports the opposite.
 enum class Sharing { unclear, per_core, shared };
 constexpr EnumNames<Sharing, 3> names_of(Sharing)
 {
     return {"sharing", {{{Sharing::unclear, "unclear"}, {Sharing::per_core, "per core"}, {Sharing::shared, "shared"}}}};
 }
 
-/// A memory level found in working-set sweeps: a plateau of bandwidth and latency, and the capacity that the machine reports for it.
+/// A memory level found in working-set sweeps: a plateau of bandwidth and latency, and the capacity that the machine
+/// reports for it.
 struct MeasuredLevel {
     std::string device;
     std::string name;
-    Bytes
-        from;  ///< smallest working set of which the level before may serve less than a tenth; if none, the largest of the plateau
-    Bytes to;        ///< largest working set of which the level serves at least half
-    Bytes edge{};    ///< the working set of which it serves half, between measured ones; 0 if no set lies past it
-    Bytes reported;  ///< total capacity reported for that many threads; 0 if none
+    Bytes from;    ///< smallest working set of which the level before may serve less than a tenth; if none, the largest
+                   ///< of the plateau
+    Bytes to;      ///< largest working set of which the level serves at least half
+    Bytes edge{};  ///< the working set of which it serves half, between measured ones; 0 if no set lies past it
+    Bytes reported;              ///< total capacity reported for that many threads; 0 if none
     bool contradiction = false;  ///< that and the edge differ by more than a factor of two
     int threads = 1;
     Bytes beyond{};  ///< smallest working set past the edge; 0 if none
     Sharing sharing = Sharing::unclear;
-    /// Found by loads that pass the L1, because only those show it: on a GPU all L1s together hold nearly as much as the L2.
-    /// Its plateau may begin below the L1's end, and only what passes the L1 is measured on it.
+    /// Found by loads that pass the L1, because only those show it: on a GPU all L1s together hold nearly as much as
+    /// the L2. Its plateau may begin below the L1's end, and only what passes the L1 is measured on it.
     bool past_l1 = false;
-    /// The sweep's working sets, B/s, that this level alone serves: from `from` to where rates begin to fall towards the next level.
+    /// The sweep's working sets, B/s, that this level alone serves: from `from` to where rates begin to fall towards
+    /// the next level.
     std::vector<RatePoint> swept{};
     Bytes clear{};   ///< from here on a nearer level typically serves nothing
     Bytes nearer{};  ///< the edge of the level before; 0 if none
@@ -113,9 +116,9 @@ struct Unmeasured {
     std::string isa;
 };
 
-/// Whether a roof may be made of these operations: fma, mul+add, dot, tile, widened, a library's matmul, and the peaks of the Empirical Roofline
-/// Tool ("FP64 GFLOPs"), which are of multiply-adds. `best` and `fma+add` are none, because their independent additions do not occur in
-/// convolutions and matrix products.
+/// Whether a roof may be made of these operations: fma, mul+add, dot, tile, widened, a library's matmul, and the peaks
+/// of the Empirical Roofline Tool ("FP64 GFLOPs"), which are of multiply-adds. `best` and `fma+add` are none, because
+/// their independent additions do not occur in convolutions and matrix products.
 bool is_multiply_add(std::string_view operation);
 
 struct Ceilings {
@@ -126,8 +129,8 @@ struct Ceilings {
     std::vector<MeasuredLevel> levels_by_threads{};
 
     std::vector<Unmeasured> unmeasured{};
-    /// No ceilings, since no level is slower than a farther one; `stands_in` says what was faster. A lower bound below it shows only
-    /// interference; else the farther one was served by a nearer level.
+    /// No ceilings, since no level is slower than a farther one; `stands_in` says what was faster. A lower bound below
+    /// it shows only interference; else the farther one was served by a nearer level.
     std::vector<Ceiling> refused{};
 
     /// The fastest operation on a memory level with so many threads. Null if there is none.
@@ -136,9 +139,10 @@ struct Ceilings {
     const Ceiling* compute(const std::string& device, const std::string& precision, int threads) const;
     /// The roof of a memory level or of a precision: the one rule, for every table, picture, export and program.
     ///
-    /// The fastest operation on the level, or the fastest multiply-adds of the precision on any instruction set, with so many threads or
-    /// fewer: more threads never make a lower roof. It is a lower bound, with the reason in `stands_in`, if it was measured with fewer
-    /// threads alone, or while an instruction set that is as wide or wider was not measured. Empty if nothing was measured.
+    /// The fastest operation on the level, or the fastest multiply-adds of the precision on any instruction set, with
+    /// so many threads or fewer: more threads never make a lower roof. It is a lower bound, with the reason in
+    /// `stands_in`, if it was measured with fewer threads alone, or while an instruction set that is as wide or wider
+    /// was not measured. Empty if nothing was measured.
     std::optional<Ceiling> roof(Role kind, const std::string& device, const std::string& name, int threads) const;
     /// How the rates are known, by the first ceiling.
     Known known() const { return all.empty() ? Known::measured : all.front().known; }
@@ -146,20 +150,21 @@ struct Ceilings {
     int most_threads(const std::string& device) const;
 };
 
-/// The ceilings of these points on these levels: arithmetic, levels, NUMA nodes, latencies, paths, in this order. The fit makes them
-/// once; the scheduler makes them to see which are not steady.
+/// The ceilings of these points on these levels: arithmetic, levels, NUMA nodes, latencies, paths, in this order. The
+/// fit makes them once; the scheduler makes them to see which are not steady.
 ///
-/// On a plateau: of the fastest pair of neighbouring working sets (levels.hpp) the slower one. A latency is taken at the middle of the
-/// plateau, since near its lower end the previous level still serves some lines. On a path: the fastest of all message sizes.
+/// On a plateau: of the fastest pair of neighbouring working sets (levels.hpp) the slower one. A latency is taken at
+/// the middle of the plateau, since near its lower end the previous level still serves some lines. On a path: the
+/// fastest of all message sizes.
 ///
-/// The core, L1, L2 and L3 of a CPU scale with its clock; where that varied, their rate is the one per clock times the run's clock. A
-/// GPU's clock depends on the kernel's power, so its rates stay as measured.
+/// The core, L1, L2 and L3 of a CPU scale with its clock; where that varied, their rate is the one per clock times the
+/// run's clock. A GPU's clock depends on the kernel's power, so its rates stay as measured.
 std::vector<Ceiling> ceilings_of(const std::vector<PointSummary>& points, const std::vector<MeasuredLevel>& levels);
 
-/// Finds the plateaus of the working-set sweeps and the best rates. A pure function of the rows, called once when they are complete; rows
-/// that are not ok are skipped. Levels are found from the rates alone, not from the reported sizes.
-/// `seen`: the looks at these ceilings, that of the rows included; then all judge each rate together (looks.hpp). Without rows the ceilings
-/// are those of the newest looks. Empty: the rows judge alone.
+/// Finds the plateaus of the working-set sweeps and the best rates. A pure function of the rows, called once when they
+/// are complete; rows that are not ok are skipped. Levels are found from the rates alone, not from the reported sizes.
+/// `seen`: the looks at these ceilings, that of the rows included; then all judge each rate together (looks.hpp).
+/// Without rows the ceilings are those of the newest looks. Empty: the rows judge alone.
 Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine,
                       std::span<const SeenCeiling> seen = {});
 

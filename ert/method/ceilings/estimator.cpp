@@ -9,7 +9,8 @@
 namespace roof {
 namespace {
 
-// Set by the simulation in tests/method/test_estimator.cpp and held against recorded calibrations of two machines (docs/ceilings.md).
+// Set by the simulation in tests/method/test_estimator.cpp and held against recorded calibrations of two machines
+// (docs/ceilings.md).
 constexpr double window_in_tolerances = 1.5;
 constexpr double luck_in_tolerances = 4;  ///< how far rounds of one rate lie apart by their pages and loops
 constexpr double min_share = 0.45;        ///< of the samples, in the window
@@ -18,7 +19,8 @@ constexpr std::size_t min_samples_of_round = 2;
 constexpr int min_rounds_before = 2;  ///< a change
 constexpr std::size_t by_chance = 2;  ///< samples that may be faster than the hardware
 
-/// Student's t, 98.75%, for 1 to 30 degrees of freedom: rounds are looked at twice, after the planned ones and after all.
+/// Student's t, 98.75%, for 1 to 30 degrees of freedom: rounds are looked at twice, after the planned ones and after
+/// all.
 constexpr std::array<double, 30> student{25.452, 6.205, 4.177, 3.495, 3.163, 2.969, 2.841, 2.752, 2.685, 2.634,
                                          2.593,  2.560, 2.533, 2.510, 2.490, 2.473, 2.458, 2.445, 2.433, 2.423,
                                          2.414,  2.405, 2.398, 2.391, 2.385, 2.379, 2.373, 2.368, 2.364, 2.360};

@@ -1,5 +1,6 @@
-// The estimator of every ceiling, on CPUs and GPUs: value, 95% interval and steadiness, computed by these functions. docs/ceilings.md
-// explains them on one page; tests/method/test_estimator.cpp judges them on simulated interference and on recorded machines.
+// The estimator of every ceiling, on CPUs and GPUs: value, 95% interval and steadiness, computed by these functions.
+// docs/ceilings.md explains them on one page; tests/method/test_estimator.cpp judges them on simulated interference and
+// on recorded machines.
 #pragma once
 
 #include "ert/base/estimate.hpp"
@@ -9,10 +10,10 @@
 
 namespace roof {
 
-/// `steady`: the rounds agree within the tolerance. `seen_once`: those of one time do, and no other time confirms them (looks.hpp).
-/// `rounds_disagree`: they agree on no rate that narrowly. `clock_varied`: they agree per clock, but the clock changed during the run.
-/// `changed`: from some round on all are slower. `at_least`: too few undisturbed samples or rounds show what is possible, so the rate is a
-/// lower bound.
+/// `steady`: the rounds agree within the tolerance. `seen_once`: those of one time do, and no other time confirms them
+/// (looks.hpp). `rounds_disagree`: they agree on no rate that narrowly. `clock_varied`: they agree per clock, but the
+/// clock changed during the run. `changed`: from some round on all are slower. `at_least`: too few undisturbed samples
+/// or rounds show what is possible, so the rate is a lower bound.
 enum class Steadiness { steady, seen_once, clock_varied, rounds_disagree, changed, at_least };
 constexpr EnumNames<Steadiness, 6> names_of(Steadiness)
 {
@@ -56,23 +57,25 @@ struct SustainedRate {
 inline constexpr std::size_t min_samples = 5;
 inline constexpr int min_rounds = 3;
 
-/// Half the width of an interval over so many rounds, in standard errors of its middle; with fewer than `min_rounds`, whose interval is
-/// one over samples, 1.96.
+/// Half the width of an interval over so many rounds, in standard errors of its middle; with fewer than `min_rounds`,
+/// whose interval is one over samples, 1.96.
 double half_width_in_errors(int rounds);
 
-/// What the hardware sustains when nothing else slows it: the fastest rate on which samples of several rounds agree. Interference only
-/// slows, so faster samples count, and slower ones do not; rounds are seconds apart, so a short disturbance cannot cover all of them.
+/// What the hardware sustains when nothing else slows it: the fastest rate on which samples of several rounds agree.
+/// Interference only slows, so faster samples count, and slower ones do not; rounds are seconds apart, so a short
+/// disturbance cannot cover all of them.
 ///
-/// The window is centred on the third fastest sample (of fewer than five, on their median) and moved to the median of the samples within it, until it stays. The value is the
-/// mean of the rounds' medians in the window; the interval is Student's, with the rounds as the independent observations. With fewer
-/// than three such rounds it is the range of the window's samples. `tolerance`: the largest half-width, as a share of the rate, that
-/// counts as one rate; the window reaches 1.5 times as far. `clock`: the run's clock, where it varied and the rate scales with it; the
-/// samples are then compared per clock, and the rate is per clock times that clock. Rounds without samples give an empty rate.
+/// The window is centred on the third fastest sample (of fewer than five, on their median) and moved to the median of
+/// the samples within it, until it stays. The value is the mean of the rounds' medians in the window; the interval is
+/// Student's, with the rounds as the independent observations. With fewer than three such rounds it is the range of the
+/// window's samples. `tolerance`: the largest half-width, as a share of the rate, that counts as one rate; the window
+/// reaches 1.5 times as far. `clock`: the run's clock, where it varied and the rate scales with it; the samples are
+/// then compared per clock, and the rate is per clock times that clock. Rounds without samples give an empty rate.
 SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance, const Estimate<Hertz>& clock = {});
 
-/// The mean of the rounds' medians of undisturbed samples, with Student's interval: for a device whose rounds differ by its own clock, so that
-/// the fastest of them is no sign of less interference. Its clock and its rate per clock are the same of the samples' clocks and of their
-/// rates per clock. Empty with fewer than `min_rounds` such rounds.
+/// The mean of the rounds' medians of undisturbed samples, with Student's interval: for a device whose rounds differ by
+/// its own clock, so that the fastest of them is no sign of less interference. Its clock and its rate per clock are the
+/// same of the samples' clocks and of their rates per clock. Empty with fewer than `min_rounds` such rounds.
 SustainedRate rate_over_rounds(const std::vector<Round>& rounds, double tolerance);
 
 }  // namespace roof

@@ -52,7 +52,8 @@ std::string change_in(const PointSummary& point, std::span<const Round> rounds, 
     return text;
 }
 
-/// Sets rate, steadiness, clock and the rate per clock and thread. `samples`: of the point, or of all points that show the ceiling.
+/// Sets rate, steadiness, clock and the rate per clock and thread. `samples`: of the point, or of all points that show
+/// the ceiling.
 void set_rate(const PointSummary& point, const std::vector<Round>& samples, const RunClock& run, Ceiling& ceiling)
 {
     const bool scales = scales_with_clock(ceiling.device, ceiling.level);
@@ -124,7 +125,7 @@ const PointSummary* middle_of(const MeasuredLevel& level, const Sweep& on)
     return std::ranges::min_element(on, {}, from_middle)->second;
 }
 
-/// Adds the point's samples, round by round. `left_out`: 0 if they count; else they are left out, and their rates times this.
+/// Adds the point's samples, round by round. `left_out`: 0 if they count; else they do not, and have rates times this.
 void add_samples(const PointSummary& point, std::vector<Round>& rounds, double left_out = 0)
 {
     if (rounds.size() < point.samples.size()) rounds.resize(point.samples.size());
@@ -147,8 +148,8 @@ double typical_of(const PointSummary& point, bool per_clock)
     return rates.empty() ? point.typical : spread_of(rates).median;
 }
 
-/// The points of a level, one or more, that show its bandwidth: those with two samples at the rate on which the samples of all agree. A level
-/// has one rate, so their samples are one quantity.
+/// The points of a level, one or more, that show its bandwidth: those with two samples at the rate on which the samples
+/// of all agree. A level has one rate, so their samples are one quantity.
 std::vector<const PointSummary*> agreeing(const std::vector<const PointSummary*>& points, std::string_view level)
 {
     if (points.size() < 2) return points;
@@ -177,7 +178,8 @@ std::optional<Ceiling> ceiling_on(const MeasuredLevel& level, const Sweep& sweep
 {
     auto past = sweep.upper_bound(level.to.value);
     auto first = sweep.lower_bound(level.from.value);
-    // A sweep that ends before these sets shows the level by the one of which the nearer level serves least: the largest.
+    // A sweep that ends before these sets shows the level by the one of which the nearer level serves least: the
+    // largest.
     if (first == past && !level.swept.empty()) {
         past = sweep.upper_bound(level.swept.back().working_set);
         first = past == sweep.begin() ? past : std::prev(past);
@@ -197,7 +199,8 @@ std::optional<Ceiling> ceiling_on(const MeasuredLevel& level, const Sweep& sweep
         if (point->rounds > shown->rounds) shown = point;
     std::vector<Round> pooled;
     for (const PointSummary* const point : shows) add_samples(*point, pooled);
-    // Latency rises within a level, and just past a cache memory is faster. So smaller sets count beside their own typical rate.
+    // Latency rises within a level, and just past a cache memory is faster. So smaller sets count beside their own
+    // typical rate.
     const bool per_clock = clock.varies(level.device) && scales_with_clock(level.device, level.name);
     for (auto other = sweep.lower_bound(level.clear.value); other != sweep.upper_bound(level.to.value); ++other) {
         const auto& [bytes, point] = *other;
@@ -295,8 +298,8 @@ void add_tensor_cores(const std::vector<PointSummary>& points, const Machine& ma
     }
 }
 
-/// What has rows alone that were not measured, although the machine supports them; and, where a plan left it out, the widest vectors of a
-/// CPU in fp32 and fp64.
+/// What has rows alone that were not measured, although the machine supports them; and, where a plan left it out, the
+/// widest vectors of a CPU in fp32 and fp64.
 std::vector<Unmeasured> unmeasured_in(const std::vector<PointSummary>& points, const Machine& machine)
 {
     std::vector<Unmeasured> all;

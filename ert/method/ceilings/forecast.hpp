@@ -16,8 +16,8 @@ struct LowerBounds {
 };
 LowerBounds lower_bounds(std::span<const Measurement> rows, const Machine& machine);
 
-/// How many of them would have enough undisturbed samples if their points were measured `times` more times as often as so far, and the machine
-/// stayed as busy as it was: each of their rounds then counts `times` more times.
+/// How many of them would have enough undisturbed samples if their points were measured `times` more times as often as
+/// so far, and the machine stayed as busy as it was: each of their rounds then counts `times` more times.
 std::size_t settled_by_more(std::span<const Measurement> rows, const Machine& machine, int times);
 
 }  // namespace roof

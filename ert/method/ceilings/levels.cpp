@@ -18,20 +18,22 @@ void set_beside_report(MeasuredLevel& level, const Machine& machine)
     const MemoryLevel* const reported = machine.find_level(level.device, level.name);
     if (reported == nullptr) return;
     level.reported = reported->capacity * reported->instances_reached(level.threads, machine.smt);
-    // A sweep never fills memory, so memory's capacity cannot be compared; nor can that of a cache whose end no set showed.
+    // A sweep never fills memory, so memory's capacity cannot be compared; nor can that of a cache whose end no set
+    // showed.
     if (level.edge.value <= 0 || level.reported.value <= 0) return;
     level.contradiction = std::abs(std::log2(level.edge / level.reported)) > 1;  // a factor of two
 }
 
-/// Compares several threads with one: with n threads on n cores a private level holds n times as much, a shared one as much as before.
+/// Compares several threads with one: with n threads on n cores a private level holds n times as much, a shared one as
+/// much as before.
 Sharing sharing_of(const MeasuredLevel& one, const MeasuredLevel& more, const Machine& machine)
 {
     constexpr double tolerance = 1.3;
     const double growth = more.edge / one.edge;
     const auto is_about = [&](double wanted) { return growth < wanted * tolerance && growth > wanted / tolerance; };
     const Sharing seen = is_about(more.threads) ? Sharing::per_core : is_about(1) ? Sharing::shared : Sharing::unclear;
-    // A neighbour that occupies half of a cache during one of the sweeps makes a private cache look shared, or a shared one private. So
-    // the result is unclear if the machine reports the opposite.
+    // A neighbour that occupies half of a cache during one of the sweeps makes a private cache look shared, or a shared
+    // one private. So the result is unclear if the machine reports the opposite.
     const MemoryLevel* const reported = machine.find_level(one.device, one.name);
     if (reported == nullptr || reported->capacity.value <= 0 || reported->shared_by <= 0) return seen;
     const bool is_shared = reported->cores_each(machine.smt) > 1;
@@ -62,8 +64,8 @@ struct LevelSweeps {
 /// From here on a cache serves nothing of a set, even if its edge is 1.5 octaves wide.
 constexpr double clear_of_edge = 1.68;
 
-/// Where too few sets were measured to find the edges again: each set belongs to the level in which it lies wherever the edges are. A
-/// plateau without sets is of a level that was not measured.
+/// Where too few sets were measured to find the edges again: each set belongs to the level in which it lies wherever
+/// the edges are. A plateau without sets is of a level that was not measured.
 std::vector<Plateau> placed_between(const std::vector<WorkingSets>& edges, const std::vector<RatePoint>& points)
 {
     std::vector<Plateau> plateaus(edges.size() + 1);
@@ -79,7 +81,8 @@ std::vector<Plateau> placed_between(const std::vector<WorkingSets>& edges, const
     return plateaus;
 }
 
-/// What the machine reports of the device's caches: their number, and the capacity of the largest that so many threads reach.
+/// What the machine reports of the device's caches: their number, and the capacity of the largest that so many threads
+/// reach.
 struct ReportedCaches {
     std::size_t number = 0;
     Bytes last{};
@@ -98,8 +101,8 @@ ReportedCaches reported_caches(const Machine& machine, const std::string& device
     return caches;
 }
 
-/// A machine that reports a third cache reports all: a further plateau is a cache that is shared with others, full of other sizes. Without
-/// latencies, what lies within the largest reported cache is no memory.
+/// A machine that reports a third cache reports all: a further plateau is a cache that is shared with others, full of
+/// other sizes. Without latencies, what lies within the largest reported cache is no memory.
 std::size_t most_plateaus(const ReportedCaches& caches, bool sees_memory)
 {
     return caches.number < 3 ? most_levels : caches.number + (sees_memory ? 1 : 0);
@@ -145,7 +148,8 @@ std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::strin
     constexpr double most_from_nearer = 0.1;
     const std::vector<RatePoint> points = rates_of(*sweeps.loads);
     const ReportedCaches reported = reported_caches(machine, device, threads);
-    // The farthest sets are memory's if no cache that is reported holds them, or if latencies show as many caches before them.
+    // The farthest sets are memory's if no cache that is reported holds them, or if latencies show as many caches
+    // before them.
     const bool is_past_caches = !points.empty() && points.back().working_set > clear_of_edge * reported.last.value;
     const std::vector<Plateau> plateaus =
         plateaus_of(sweeps, points, most_plateaus(reported, is_past_caches || sweeps.shows_caches));

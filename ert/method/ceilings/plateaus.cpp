@@ -199,8 +199,9 @@ RatePoint median_over(const RateCurve& curve, const WorkingSets& sets)
     return {0, spread_of(rates).median, spread_of(typical).median};
 }
 
-/// Whether the fastest rates fall from `near` to `far` in the last curve with sets on both sides, since levels differ most in latency; and
-/// the typical rates as the fastest in any curve. Where they do not, only some of the nearer sets met a moment without interference.
+/// Whether the fastest rates fall from `near` to `far` in the last curve with sets on both sides, since levels differ
+/// most in latency; and the typical rates as the fastest in any curve. Where they do not, only some of the nearer sets
+/// met a moment without interference.
 bool is_edge(std::span<const RateCurve> curves, const WorkingSets& near, const WorkingSets& far)
 {
     constexpr double least_share = 0.5;

@@ -1,5 +1,6 @@
-// The summary of a point over its rounds. A plan measures its whole list in several rounds, seconds apart, so that a disturbance of
-// some seconds (a neighbour on the host, a slow clock, unlucky pages) does not cover every round of a point.
+// The summary of a point over its rounds. A plan measures its whole list in several rounds, seconds apart, so that a
+// disturbance of some seconds (a neighbour on the host, a slow clock, unlucky pages) does not cover every round of a
+// point.
 #pragma once
 
 #include "ert/method/bench/measurement.hpp"
@@ -13,8 +14,8 @@
 
 namespace roof {
 
-/// The largest half-width of an interval, as a share of the rate, that counts as one rate: 1% for the core, L1 and L2; 3% for levels
-/// that carry other cores' traffic.
+/// The largest half-width of an interval, as a share of the rate, that counts as one rate: 1% for the core, L1 and L2;
+/// 3% for levels that carry other cores' traffic.
 double tolerance_of(std::string_view level);
 
 /// Rates of the samples that are disturbed, or of those that are not.

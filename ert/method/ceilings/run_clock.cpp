@@ -65,7 +65,8 @@ double over_nearest(const Clocks& clocks, const Clocks& others)
 
 constexpr double least_difference = 0.004;  ///< of clocks or rates: readings and samples scatter by less
 
-/// Of all pairs of rounds whose clocks differ: those whose rates differ likewise, less those whose rates agree. Interference makes others.
+/// Of all pairs of rounds whose clocks differ: those whose rates differ likewise, less those whose rates agree.
+/// Interference makes others.
 int votes_for_clock(const std::vector<RoundMedians>& rounds)
 {
     int votes = 0;

@@ -1,5 +1,6 @@
-// The cores' clock over a run. It may vary by some percent over seconds, with the power that neighbours on the chip draw; or it is
-// constant, and only its readings vary. Differing readings count, unless rates of arithmetic stay the same where they differ.
+// The cores' clock over a run. It may vary by some percent over seconds, with the power that neighbours on the chip
+// draw; or it is constant, and only its readings vary. Differing readings count, unless rates of arithmetic stay the
+// same where they differ.
 #pragma once
 
 #include "ert/method/ceilings/point_summary.hpp"
@@ -13,7 +14,8 @@ namespace roof {
 
 class RunClock {
   public:
-    /// Decides per device from the points of arithmetic and those of the smallest working sets, which the core serves alone.
+    /// Decides per device from the points of arithmetic and those of the smallest working sets, which the core serves
+    /// alone.
     explicit RunClock(const std::vector<PointSummary>& points);
 
     /// Median and range of the clocks of all rounds of similar work: where the clock was over the run, not how well it
@@ -23,8 +25,9 @@ class RunClock {
 
     bool varies(const std::string& device) const { return varying_.contains(device); }
 
-    /// These samples of the point, or of others of similar work, with credible clocks. What disturbs a sample may disturb its clock's reading too, and a reading that is too low
-    /// would give more per clock than the core can do. A disturbed sample with a clock outside the range of under() gets its median.
+    /// These samples of the point, or of others of similar work, with credible clocks. What disturbs a sample may
+    /// disturb its clock's reading too, and a reading that is too low would give more per clock than the core can do. A
+    /// disturbed sample with a clock outside the range of under() gets its median.
     std::vector<Round> credible_samples(const PointSummary& point, std::vector<Round> rounds) const;
 
   private:

@@ -31,8 +31,8 @@ std::string kind_of(const std::string& device, const std::string& where)
     return kind;
 }
 
-/// `what`, and why: the absent part of this name, else the absent parts that add the bench (those of any, for no name), and what the
-/// machine says of a capability with the name of the part.
+/// `what`, and why: the absent part of this name, else the absent parts that add the bench (those of any, for no name),
+/// and what the machine says of a capability with the name of the part.
 std::string why_missing(const BenchRegistry& registry, const std::string& what, const std::string& part,
                         const std::string& bench = {})
 {
@@ -134,7 +134,8 @@ void check_number(const Axes& axes, const Plan& plan, const std::string& where, 
             so_far, plan.rounds, most_items));
 }
 
-/// Every combination. The last axis varies fastest. An axis without values has that which its declaration finds for the point, if any.
+/// Every combination. The last axis varies fastest. An axis without values has that which its declaration finds for the
+/// point, if any.
 std::vector<Point> combinations(const Axes& axes, const std::vector<Axis>& declared)
 {
     std::vector<Point> points(1);

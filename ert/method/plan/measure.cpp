@@ -80,7 +80,8 @@ auto failing(const Call& call)
     }
 }
 
-/// Throws Error unless so many threads, this one included, can run at once: OpenMP's library ends the process where they cannot.
+/// Throws Error unless so many threads, this one included, can run at once: OpenMP's library ends the process where
+/// they cannot.
 void require_threads(long long count)
 {
     std::atomic_flag may_end = ATOMIC_FLAG_INIT;
@@ -171,8 +172,8 @@ Measurement row_of(const Item& item)
     return row;
 }
 
-/// A launch that took a second more than ten times the median of the others: the process was stopped, or the machine stood still, as while a
-/// snapshot of it is taken. It is no step, and is left out under that name.
+/// A launch that took a second more than ten times the median of the others: the process was stopped, or the machine
+/// stood still, as while a snapshot of it is taken. It is no step, and is left out under that name.
 void leave_out_pauses(std::span<Sample> samples)
 {
     constexpr double times = 10;
@@ -265,7 +266,8 @@ bool is_enough(std::span<const Sample> launches, Seconds elapsed, const Stopping
     if (discarded > options.max_samples || (discarded > 0 && elapsed - spent >= options.budget * budgets)) return true;
     if (kept < options.min_samples || spent < options.min_time) return false;
     if (kept >= options.max_samples || spent >= options.budget) return true;
-    // With fewer than six samples no interval covers the median with 95% probability. The last launch decides whether it is a look.
+    // With fewer than six samples no interval covers the median with 95% probability. The last launch decides whether
+    // it is a look.
     const bool is_look = kept % 6 == 0 && std::has_single_bit(static_cast<unsigned>(kept / 6)) && launches.back().used;
     return is_look && Estimate<Seconds>::of(seconds).relative_half_width() <= options.interval;
 }

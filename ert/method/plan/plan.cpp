@@ -47,7 +47,8 @@ class Parser : YamlReader {
         return node.as<std::string>();
     }
 
-    /// A value or a list of values. `takes_maps`: a map is a value too, as its text: "{name: small, image: [3, 32, 32]}".
+    /// A value or a list of values. `takes_maps`: a map is a value too, as its text: "{name: small, image: [3, 32,
+    /// 32]}".
     std::vector<std::string> list_of(const YAML::Node& node, const std::string& key, bool takes_maps = false) const
     {
         const auto value = [&](const YAML::Node& one) {

@@ -1,4 +1,5 @@
-// A plan: read from YAML, expanded to items. An error names file, line, key and the legal values, and nothing is measured.
+// A plan: read from YAML, expanded to items. An error names file, line, key and the legal values, and nothing is
+// measured.
 #pragma once
 
 #include "ert/method/bench/bench_registry.hpp"
@@ -69,17 +70,17 @@ using Settings = std::map<std::string, std::vector<std::string>>;
 Plan load_plan(const std::filesystem::path& file);
 Plan parse_plan(const std::string& text, const std::string& name);
 
-/// Every combination of every entry's axes, in the order written, the last axis fastest; those that `matching` keeps. A bench or device
-/// that this build or machine lacks gives items with a reason. Throws InputError for an unknown name or value, and where no item is
-/// left but open ones.
+/// Every combination of every entry's axes, in the order written, the last axis fastest; those that `matching` keeps. A
+/// bench or device that this build or machine lacks gives items with a reason. Throws InputError for an unknown name or
+/// value, and where no item is left but open ones.
 std::vector<Item> expand(const Plan& plan, const BenchRegistry& registry, const Settings& settings = {},
                          const std::string& only = {});
 
 /// `only`: a whole id, or a glob that matches anywhere in an id; empty takes all. Open items are kept.
 std::vector<Item> matching(std::vector<Item> items, const std::string& only);
 
-/// Calls unsupported_reason() for each item, so that a value that is wrong everywhere (a missing folder) ends the run before
-/// anything is measured. Throws InputError with the entry's place.
+/// Calls unsupported_reason() for each item, so that a value that is wrong everywhere (a missing folder) ends the run
+/// before anything is measured. Throws InputError with the entry's place.
 void check_items(const std::vector<Item>& items, const BenchRegistry& registry);
 
 /// Checks one value against its axis; throws InputError with `where`, the key and the legal values.

@@ -18,9 +18,10 @@ int most_processes(const StoppingOptions& options);
 /// The time of a step over the used samples of one process, whose interval is spread_in_time().
 Estimate<Seconds> time_of_step(const std::vector<Sample>& samples);
 
-/// One row of those of several processes, at least one, with the same parts. Its times are the means of the processes' medians, with
-/// Student's interval: launches of one process share its pages, so processes and not launches are the independent observations.
-/// `is_looked_at`: by has_enough_processes(), whose looks the interval pays for: each takes a third of the 5%.
+/// One row of those of several processes, at least one, with the same parts. Its times are the means of the processes'
+/// medians, with Student's interval: launches of one process share its pages, so processes and not launches are the
+/// independent observations. `is_looked_at`: by has_enough_processes(), whose looks the interval pays for: each takes a
+/// third of the 5%.
 Measurement over_processes(const std::vector<Measurement>& rows, bool is_looked_at = false);
 
 }  // namespace roof

@@ -62,8 +62,8 @@ bool asks_for_edges(const Item& item)
 
 using Sizes = std::vector<long long>;
 
-/// Thirds of the distance (in octaves) between the level's last working set and the first beyond it, in whole pages per thread. None
-/// where the two are so near that the next level would hold them both.
+/// Thirds of the distance (in octaves) between the level's last working set and the first beyond it, in whole pages per
+/// thread. None where the two are so near that the next level would hold them both.
 Sizes across_the_edge(const MeasuredLevel& level)
 {
     const double step = 4096.0 * level.threads;
@@ -75,7 +75,8 @@ Sizes across_the_edge(const MeasuredLevel& level)
     return sizes;
 }
 
-/// The numbers 0 to count - 1 in an order of which any beginning is spread over all of them: by their binary digits, reversed.
+/// The numbers 0 to count - 1 in an order of which any beginning is spread over all of them: by their binary digits,
+/// reversed.
 std::vector<std::size_t> spread_order(std::size_t count)
 {
     const auto reversed = [](std::size_t number) {
@@ -255,14 +256,15 @@ std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) con
         last = &row;
     }
     std::set<std::string> taken;
-    // The round that closes the run: at another time, and with memory and loops chosen anew. What is seen last was seen at the end.
+    // The round that closes the run: at another time, and with memory and loops chosen anew. What is seen last was seen
+    // at the end.
     for (const Ceiling& ceiling : ceilings | std::views::reverse) {
         const auto& [so_far, row] = points.at(ceiling.point);
         if (so_far == plan_.rounds && taken.insert(ceiling.point).second) add(*row, so_far);
     }
     if (!more.empty()) return more;
-    // The rounds are looked at twice, after that one and after all: looking after each would find chance agreements. What was
-    // begun in between goes on, in the order of the batch before.
+    // The rounds are looked at twice, after that one and after all: looking after each would find chance agreements.
+    // What was begun in between goes on, in the order of the batch before.
     const int at_first_look = plan_.rounds + 1;
     std::map<const Measurement*, int> begun;
     for (const auto& [id, point] : points)

@@ -1,8 +1,9 @@
-// Decides what to measure next, given the rows so far. Most items are known from the plan. Some depend on earlier rows: a working set
-// given by a keyword is resolved from the sweeps, and an unsteady ceiling may get extra rounds.
+// Decides what to measure next, given the rows so far. Most items are known from the plan. Some depend on earlier rows:
+// a working set given by a keyword is resolved from the sweeps, and an unsteady ceiling may get extra rounds.
 //
 // Resolves the keywords of the axis `working_set` from the sweeps of loads and latencies:
-//   levels   for each cache the three largest sizes that it alone serves, where prefetchers are effective, and the two neighbours at which
+//   levels   for each cache the three largest sizes that it alone serves, where prefetchers are effective, and the two
+//   neighbours at which
 //            loads are fastest; for memory the largest size
 //   memory   that largest size alone
 //   fastest  the size at which the level's loads are fastest
@@ -37,8 +38,8 @@ class Scheduler {
     /// The planned items without a row.
     std::vector<Item> left(std::span<const Measurement> rows) const;
 
-    /// After the plan is complete: one more round of each ceiling that was not steady after the planned ones, until it has all that the plan
-    /// allows. Optional.
+    /// After the plan is complete: one more round of each ceiling that was not steady after the planned ones, until it
+    /// has all that the plan allows. Optional.
     std::vector<Item> extra_rounds(std::span<const Measurement> rows) const;
 
     /// Time of the run after which no extra round begins; 0: no limit.
@@ -47,8 +48,8 @@ class Scheduler {
     /// Time of the run after which nothing begins; 0: no limit.
     Seconds end_after() const { return plan_.end_after; }
 
-    /// Extra rounds of ceilings that are not steady go on, however many they had: until `time` of the run is over, or without one as long
-    /// as the plan allows. A plan without a limit of time keeps its number of rounds.
+    /// Extra rounds of ceilings that are not steady go on, however many they had: until `time` of the run is over, or
+    /// without one as long as the plan allows. A plan without a limit of time keeps its number of rounds.
     void grant(Seconds time);
 
     /// The items known before anything is measured.
@@ -76,7 +77,8 @@ using ResolvedSizes = std::map<std::tuple<std::string, int, std::string>, std::v
 ResolvedSizes resolve_sizes(std::span<const Measurement> rows, const Machine& machine,
                             const std::function<bool(const Measurement&)>& takes = {});
 
-/// The open ones of these items, with each size for their keyword, device and threads in place of the keyword; once each. May be empty.
+/// The open ones of these items, with each size for their keyword, device and threads in place of the keyword; once
+/// each. May be empty.
 std::vector<Item> at_sizes(const std::vector<Item>& items, const ResolvedSizes& sizes);
 
 }  // namespace roof

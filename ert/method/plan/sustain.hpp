@@ -1,5 +1,5 @@
-// What lasts: the launches of a measured subject, repeated without pause for seconds, with the clock, the power and the joules of each
-// window of some tenths of a second.
+// What lasts: the launches of a measured subject, repeated without pause for seconds, with the clock, the power and the
+// joules of each window of some tenths of a second.
 #pragma once
 
 #include "ert/method/bench/power.hpp"
@@ -15,8 +15,8 @@ class EnergyWatch {
 
     /// Reads the meter, unless the last reading is less than 2 ms old.
     void look();
-    /// Counted between these moments; 0 if that is not known, because the counter moved fewer than four times between them (by the meter's
-    /// interval, else as seen), or not before and after them.
+    /// Counted between these moments; 0 if that is not known, because the counter moved fewer than four times between
+    /// them (by the meter's interval, else as seen), or not before and after them.
     Joules between(Seconds from, Seconds to) const;
     /// Mean of the readings since the last call; 0 without any.
     Watts take_instant();
@@ -37,10 +37,11 @@ class EnergyWatch {
     Watts limit_;
 };
 
-/// Fills in `row.sustained` and appends the windows to `row.samples`: of whole launches for `time`, then of a training step's launches
-/// up to the end of `forward` and of `backward` for as long, from whose differences the phases' joules follow. The first and the last
-/// window of each are in no estimate. Returns remarks. `trace`: the one that the subject was measured with, and is measured with no more.
-/// Throws what the subject throws, and Interrupted when the observer, which is called after each window, returns false.
+/// Fills in `row.sustained` and appends the windows to `row.samples`: of whole launches for `time`, then of a training
+/// step's launches up to the end of `forward` and of `backward` for as long, from whose differences the phases' joules
+/// follow. The first and the last window of each are in no estimate. Returns remarks. `trace`: the one that the subject
+/// was measured with, and is measured with no more. Throws what the subject throws, and Interrupted when the observer,
+/// which is called after each window, returns false.
 std::vector<std::string> sustain(Subject& subject, Trace& trace, Seconds time, const PowerMeter& meter,
                                  const Clock& clock, const SampleObserver& observer, Measurement& row);
 

@@ -57,7 +57,8 @@ try {
     return {};
 }
 
-/// Adds what is to be said of a folder that was not taken. `damage`: what is wrong with it; `why`: a reason that is no damage. Both may be empty.
+/// Adds what is to be said of a folder that was not taken. `damage`: what is wrong with it; `why`: a reason that is no
+/// damage. Both may be empty.
 void pass_over(const fs::path& place, const std::string& damage, const std::string& why, PassedOver& over)
 {
     if (!damage.empty())
@@ -104,8 +105,8 @@ bool is_finished(const Plan& plan, std::span<const Measurement> rows)
     });
 }
 
-/// `full` without a plan, and with one of another version. Empty for a plan that repeats rows for what lasts: its ceilings are beside those of
-/// a calibration, and do not replace them.
+/// `full` without a plan, and with one of another version. Empty for a plan that repeats rows for what lasts: its
+/// ceilings are beside those of a calibration, and do not replace them.
 std::optional<CalibrationKind> kind_by_plan(const fs::path& file, std::span<const Measurement> rows)
 {
     try {
@@ -202,7 +203,8 @@ class Search {
         return {};
     }
 
-    /// Names what is newer than what was found, or all if nothing was; what is odd of those; and copies of what was found.
+    /// Names what is newer than what was found, or all if nothing was; what is odd of those; and copies of what was
+    /// found.
     void tell(PassedOver& over) const
     {
         for (const Seen& one : seen_) {
@@ -262,8 +264,8 @@ class Search {
     const Seen* found_ = nullptr;
 };
 
-/// The newest folder, in `here` or beside it, with rows of a plan that has such an entry, and for which `serves` is true; empty without one.
-/// `word`: in every plan that has one.
+/// The newest folder, in `here` or beside it, with rows of a plan that has such an entry, and for which `serves` is
+/// true; empty without one. `word`: in every plan that has one.
 fs::path newest_with(const fs::path& here, const char* word, const std::function<bool(const PlanEntry& entry)>& has,
                      const std::function<bool(const fs::path& place)>& serves, PassedOver* over)
 {
@@ -295,7 +297,8 @@ bool is_closed(const fs::path& place)
     return ::access(place.c_str(), W_OK) != 0 && errno == EACCES;
 }
 
-/// The newest folder in `home` to which rows of this machine and plan may be appended, also by this user; empty if there is none.
+/// The newest folder in `home` to which rows of this machine and plan may be appended, also by this user; empty if
+/// there is none.
 fs::path newest_of_plan(const fs::path& home, const Machine& machine, const std::string& plan_text)
 {
     for (const Neighbour& one : neighbours_in(home)) {

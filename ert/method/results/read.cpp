@@ -1,4 +1,4 @@
-// Reads a results folder. A line that is damaged, or that contradicts another, is named; its row becomes `damaged` and the others stay usable.
+// Reads a results folder. A line that is damaged, or contradicts another, is named; its row alone becomes `damaged`.
 #include "ert/base/damage_list.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/fields.hpp"
@@ -96,7 +96,7 @@ bool has_rows_alone(const fs::path& folder)
 /// Reads the files of one folder.
 class Reader {
   public:
-    /// `is_alone`: no row has lines in files_of_rows, so that each is proven at once; else prove() will be called, if rows are to be proven.
+    /// `is_alone`: no row has lines in files_of_rows: each is proven at once; else by prove().
     Reader(Results& results, bool is_alone) : results_(results), run_(run_of(results.folder)), is_alone_(is_alone) {}
 
     void measurements()
@@ -199,8 +199,8 @@ class Reader {
         std::string stated;
     };
 
-    /// Calls `take(lines, id, row, what)` for each line; `what` is empty if nothing is wrong with it. A file whose header is damaged is read
-    /// with the one of this version, if the rows have checksums, which prove it.
+    /// Calls `take(lines, id, row, what)` for each line; `what` is empty if nothing is wrong with it. A file whose
+    /// header is damaged is read with the one of this version, if the rows have checksums, which prove it.
     template <class Row, class Take>
     void read(const std::string& name, const std::vector<Field<Row>>& fields, const Take& take)
     {

@@ -61,8 +61,9 @@ int format_of(const fs::path& folder)
     return file >> word >> number && word == "format:" ? number : 0;
 }
 
-/// Removes what a run that was stopped before its first row has left, so that the folder is as a new one. Nothing is removed where any other
-/// file is, or where one of these is not as it was written. Returns whether it has removed them.
+/// Removes what a run that was stopped before its first row has left, so that the folder is as a new one. Nothing is
+/// removed where any other file is, or where one of these is not as it was written. Returns whether it has removed
+/// them.
 bool remove_run_without_rows(const fs::path& folder)
 {
     const std::array<fs::path, 3> left{seal_file, "machine.yaml",
@@ -117,9 +118,9 @@ void move_end(const fs::path& file, std::size_t from)
     cut_file(file, from);
 }
 
-/// What a killed run leaves at the end of the files: moves an unfinished last line, an unfinished block, and the lines at the end whose id
-/// is not in `done`, from each CSV file with ids and checksums into the file `<name>.cut` beside it. measurements.csv loses only an
-/// unfinished line. Throws InputError.
+/// What a killed run leaves at the end of the files: moves an unfinished last line, an unfinished block, and the lines
+/// at the end whose id is not in `done`, from each CSV file with ids and checksums into the file `<name>.cut` beside
+/// it. measurements.csv loses only an unfinished line. Throws InputError.
 void move_unfinished_tails(const fs::path& folder, const std::set<std::string>& done)
 {
     for (const fs::path& file : csv_files_in(folder)) {

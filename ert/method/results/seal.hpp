@@ -1,5 +1,6 @@
-// checksums.csv: the length and the last checksum of each file of a results folder when its session ended. With the checksums of the lines it
-// shows what is missing at the end of a file, and changes of plan.yaml and machine.yaml. Rows that a later session appends are allowed.
+// checksums.csv: the length and the last checksum of each file of a results folder when its session ended. With the
+// checksums of the lines it shows what is missing at the end of a file, and changes of plan.yaml and machine.yaml. Rows
+// that a later session appends are allowed.
 #pragma once
 
 #include <array>

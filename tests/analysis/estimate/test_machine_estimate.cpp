@@ -50,8 +50,8 @@ EstimateRequest request(const std::string& model, int batch, Passes passes = Pas
     return request;
 }
 
-/// The sum over layers and passes of max(FLOPs / 10 TFLOP/s, compulsory bytes / 1 TB/s), from the work of the layers; and the loss, which
-/// reads 1000 logits of an image and writes their gradients.
+/// The sum over layers and passes of max(FLOPs / 10 TFLOP/s, compulsory bytes / 1 TB/s), from the work of the layers;
+/// and the loss, which reads 1000 logits of an image and writes their gradients.
 double by_hand(const std::string& model, int batch)
 {
     const model::Graph graph = model::build_model(model);
@@ -196,8 +196,8 @@ TEST_CASE("by the fastest algorithm, the interval begins at the fewest products 
     const MachineEstimate any = estimate_on(target, asked);
     CHECK(any.without_overlap == direct.without_overlap);
     CHECK(any.without_overlap_range.high == direct.without_overlap_range.high);
-    // Maps of 224, 112, 56 and 28 are whole tiles of 4, with 36 products for 144. One of 14 has three tiles and a rest of 2: 3 * 6 + 4
-    // products along an axis for 3 * 14. The linear layers have as many as before.
+    // Maps of 224, 112, 56 and 28 are whole tiles of 4, with 36 products for 144. One of 14 has three tiles and a rest
+    // of 2: 3 * 6 + 4 products along an axis for 3 * 14. The linear layers have as many as before.
     const auto products = [](double map, double in, double out) { return 9 * in * out * map * map; };
     const double whole = products(224, 3, 64) + products(112, 64, 128) + products(56, 128, 256) +
                          products(56, 256, 256) + products(28, 256, 512) + products(28, 512, 512);
@@ -220,7 +220,8 @@ TEST_CASE("a layer is estimated under the roof for its own reads and writes")
     const MachineEstimate estimate = estimate_on(target, request("resnet18", 64, Passes::forward));
     const auto add = std::ranges::find(estimate.layers, "layer1.0.add", &Placement::name);
     REQUIRE(add != estimate.layers.end());
-    // Reads 64 maps of 64 x 56 x 56 numbers twice and writes them: as many written bytes are updated, the rest is loaded.
+    // Reads 64 maps of 64 x 56 x 56 numbers twice and writes them: as many written bytes are updated, the rest is
+    // loaded.
     const double map = 64.0 * 64 * 56 * 56 * 4;
     CHECK(add->attainable.value == Approx(2 * map / 15e9 + map / 10e9));
     // The bandwidth that is shown is that of the whole step, and says of which mix.
@@ -283,8 +284,8 @@ TEST_CASE("on a GPU a prediction has a launch for each layer and pass")
     target.ceilings.all.push_back({.device = target.device, .kind = Role::latency, .level = "graph"});
     target.ceilings.all.back().rate = {{1 / 5e-7}, {1 / 5e-7}, {1 / 5e-7}};
     const MachineEstimate with = estimate_on(target, request("alexnet", 8, Passes::forward));
-    // Five convolutions with a ReLU each, three linear layers with two, three maxima, two dropouts, the loss. The average of 6x6 maps to
-    // 6x6 moves nothing.
+    // Five convolutions with a ReLU each, three linear layers with two, three maxima, two dropouts, the loss. The
+    // average of 6x6 maps to 6x6 moves nothing.
     CHECK((with.without_overlap - without.without_overlap).value == Approx(21 * 5e-7));
     CHECK(with.layer_by_layer == without.layer_by_layer);
 }

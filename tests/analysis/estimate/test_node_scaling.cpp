@@ -280,7 +280,8 @@ TEST_CASE("the interval reaches as far down as the half of the record that made 
 
 TEST_CASE("the interval covers nine tenths of a report of which it knows little")
 {
-    // DLPerf's report of October 2020: 8 V100 a node, 100 Gbit/s. The half that made the reach has nine of its 123 rows.
+    // DLPerf's report of October 2020: 8 V100 a node, 100 Gbit/s. The half that made the reach has nine of its 123
+    // rows.
     const CsvTable table = read_csv(ROOF_SCALING_DATA "/dlperf_report.csv");
     const Link between{"network", Seconds{5e-6}, ByteRate{12.5e9}};
     const Link within{"links", Seconds{5e-6}, ByteRate{150e9}};

@@ -11,7 +11,8 @@ using namespace roof::analysis;
 
 namespace {
 
-/// Steps of one network, at the batches from 1 to `count`; images per second fall with the batch, but are the most at `fastest`.
+/// Steps of one network, at the batches from 1 to `count`; images per second fall with the batch, but are the most at
+/// `fastest`.
 Study study_of(int count, int fastest, const std::string& model = "net")
 {
     std::vector<Measurement> rows;

@@ -73,7 +73,8 @@ TEST_CASE(
         const Placement p = place(row, ceilings, made::machine()).back();
         return p.bottlenecks.size() < 2 ? 0 : p.bottlenecks[1].share;
     };
-    // Beyond t lie 1/2 - t / (2 sqrt(2 + t²)) of Student's distribution with two degrees of freedom; its interval reaches to 6.205.
+    // Beyond t lie 1/2 - t / (2 sqrt(2 + t²)) of Student's distribution with two degrees of freedom; its interval
+    // reaches to 6.205.
     const double t = std::log(apart) / std::log(1.1) * 6.205;
     CHECK(share_of_memory() == Approx(0.5 - t / (2 * std::sqrt(2 + t * t))).margin(0.04));
     for (Ceiling& c : ceilings.all) c.steadiness = Steadiness::at_least;

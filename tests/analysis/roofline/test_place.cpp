@@ -39,7 +39,8 @@ TEST_CASE("the attainable time of a step is the sum over its parts, and the roof
 
 TEST_CASE("a nearer level may bind where the caches may hold so many bytes that another roof allows less for the rest")
 {
-    // L2 holds 1 MiB. Of 1.1 MB memory moves at least 51 kB in 5.1 us, and L2 all in 11 us; of 1.2 MB 151 kB in 15.1 us, and all in 12 us.
+    // L2 holds 1 MiB. Of 1.1 MB memory moves at least 51 kB in 5.1 us, and L2 all in 11 us; of 1.2 MB 151 kB in 15.1
+    // us, and all in 12 us.
     CHECK(placed(of_bytes(5e5)).nearer_may_bind);
     const Placement open = placed(of_bytes(1.1e6));
     CHECK(open.binds == "DRAM");
@@ -314,7 +315,8 @@ TEST_CASE("executed FLOPs count against the roof if the algorithm executes fewer
 
 TEST_CASE("a rate above the roof is not explained by executed FLOPs where these are more than the model's")
 {
-    // Together 1.1e9 FLOPs in 4.5 ms are 244 GFLOP/s over a roof of 100: for the first takes less than its roof allows, and counts at its own time.
+    // Together 1.1e9 FLOPs in 4.5 ms are 244 GFLOP/s over a roof of 100: for the first takes less than its roof allows,
+    // and counts at its own time.
     PartMeasurement slow = made::part("conv2", "convolution", Phase::forward, 0.002, 0.1e9, 1e6, 1e9);
     slow.part.work.executed = {0.12e9};
     Measurement row = made::row("net", 8, 2);

@@ -1,8 +1,8 @@
-// libcublasLt.so.13 on emulated GPUs, with the calls that the program uses and the prototypes and numbers of cublasLt.h. As
-// strict as the real one: handles, descriptions and layouts that it did not make or that are destroyed, attributes of
-// another size, matrices that do not fit together, algorithms of another product, workspaces that are too small, and memory
-// that is not aligned as its suggestions assume are refused with its status. The products are done on the host when the
-// stream reaches them.
+// libcublasLt.so.13 on emulated GPUs, with the calls that the program uses and the prototypes and numbers of
+// cublasLt.h. As strict as the real one: handles, descriptions and layouts that it did not make or that are destroyed,
+// attributes of another size, matrices that do not fit together, algorithms of another product, workspaces that are too
+// small, and memory that is not aligned as its suggestions assume are refused with its status. The products are done on
+// the host when the stream reaches them.
 #include "tests/emulated_gpu/cublaslt/description.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 

@@ -49,8 +49,8 @@ struct Operands {
 
 std::size_t bytes_of(cudaDataType type);
 
-/// CUBLAS_STATUS_INVALID_VALUE for what contradicts itself, CUBLAS_STATUS_NOT_SUPPORTED for what the real library does not
-/// offer on the card, and for products that take the host too long. `fuses`: it offers bias and ReLU.
+/// CUBLAS_STATUS_INVALID_VALUE for what contradicts itself, CUBLAS_STATUS_NOT_SUPPORTED for what the real library does
+/// not offer on the card, and for products that take the host too long. `fuses`: it offers bias and ReLU.
 cublasStatus_t status_of(const Description& what, const Operands& with, const Card& card, bool fuses);
 
 /// D = alpha A B + beta C, then bias and ReLU, on the host. All memory is there, and the status is success.

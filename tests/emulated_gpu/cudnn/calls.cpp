@@ -1,6 +1,6 @@
-// libcudnn's backend API in place of the real one, for attention: descriptors with their attributes, one engine for what its support surface
-// names, and plans that compute the graph's operations on the host, one after the other, in the order of the stream. Every other graph
-// has no engine.
+// libcudnn's backend API in place of the real one, for attention: descriptors with their attributes, one engine for
+// what its support surface names, and plans that compute the graph's operations on the host, one after the other, in
+// the order of the stream. Every other graph has no engine.
 #include "tests/emulated_gpu/cudnn/graph.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 

@@ -67,9 +67,10 @@ bool divides(std::int64_t small, std::int64_t large)
     return large % small == 0;
 }
 
-/// The operations of both passes as cudnn-frontend writes them, one letter each; capitals where numbers of the maps are multiplied.
-///   M product   m largest   s sum over columns   h sum over heads   t reshape   * - + / multiply ... divide   e exponential
-///   l logarithm   i index   g not less   c choose   = identity
+/// The operations of both passes as cudnn-frontend writes them, one letter each; capitals where numbers of the maps are
+/// multiplied.
+///   M product   m largest   s sum over columns   h sum over heads   t reshape   * - + / multiply ... divide   e
+///   exponential l logarithm   i index   g not less   c choose   = identity
 constexpr const char* mask = "iigc";
 
 char letter_of(const GraphOperation& operation)
@@ -247,8 +248,8 @@ std::vector<GraphTensor> OperationGraph::addressed() const
     return all;
 }
 
-/// As cuDNN 9.19 asks for on an H200 within a page, from its plans for 4 images, 12 heads, 1,024 positions and 64 channels: the probabilities'
-/// gradients in order; whole heads of two gradients where fewer heads have keys.
+/// As cuDNN 9.19 asks for on an H200 within a page, from its plans for 4 images, 12 heads, 1,024 positions and 64
+/// channels: the probabilities' gradients in order; whole heads of two gradients where fewer heads have keys.
 std::int64_t OperationGraph::workspace() const
 {
     if (!is_backward()) return 256;

@@ -1,4 +1,5 @@
-// A graph of operations on matrices of images and heads, as cuDNN's developer guide defines them, and whether it is attention.
+// A graph of operations on matrices of images and heads, as cuDNN's developer guide defines them, and whether it is
+// attention.
 #pragma once
 
 #include "tests/emulated_gpu/cudnn/descriptor.hpp"
@@ -42,8 +43,8 @@ class OperationGraph {
     /// Reads the descriptors' attributes. Refuses what contradicts itself.
     explicit OperationGraph(const std::vector<std::shared_ptr<Object>>& operations);
 
-    /// Refuses what the fused kernels of attention of cuDNN 9.19 on compute capability 9.0 do not compute, by cudnn-frontend's support
-    /// surface, which also says what they compute wrongly.
+    /// Refuses what the fused kernels of attention of cuDNN 9.19 on compute capability 9.0 do not compute, by
+    /// cudnn-frontend's support surface, which also says what they compute wrongly.
     void require_attention() const;
     bool is_backward() const;
     std::int64_t workspace() const;  ///< bytes

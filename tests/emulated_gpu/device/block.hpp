@@ -1,5 +1,5 @@
-// A block on a multiprocessor, and when it is over, another one of the same launch: its threads, its shared and tensor memory, its barriers, and the copies and products
-// that it began and that end later.
+// A block on a multiprocessor, and when it is over, another one of the same launch: its threads, its shared and tensor
+// memory, its barriers, and the copies and products that it began and that end later.
 #pragma once
 
 #include "tests/emulated_gpu/device/delayed_writes.hpp"

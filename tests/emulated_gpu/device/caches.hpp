@@ -27,7 +27,8 @@ class Caches {
     }
 
   private:
-    /// As wide as the widest access, not as a real line: of such one, the neighbours of the first would come for nothing.
+    /// As wide as the widest access, not as a real line: of such one, the neighbours of the first would come for
+    /// nothing.
     static constexpr u64 line = 16;
     struct Cost {
         double byte = 0;   ///< seconds

@@ -7,9 +7,9 @@ namespace roof::emulated {
 
 namespace {
 
-/// Of NVIDIA's data sheets and white papers: compute capability, multiprocessors, boost clock, bytes of memory and of the
-/// link to the host (each way) in a second, FLOPs of a multiprocessor's products in fp16 in a clock (6.1: fp32), KiB of
-/// shared memory.
+/// Of NVIDIA's data sheets and white papers: compute capability, multiprocessors, boost clock, bytes of memory and of
+/// the link to the host (each way) in a second, FLOPs of a multiprocessor's products in fp16 in a clock (6.1: fp32),
+/// KiB of shared memory.
 struct Sheet {
     const char* name;
     const char* title;

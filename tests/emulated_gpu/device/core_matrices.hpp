@@ -15,7 +15,8 @@ struct ReadyAt {
     const std::vector<u32>& proxy_fences;
 };
 
-/// [row][k] of the operand. Throws Fault for a descriptor that is not emulated, or memory that is not ready to be read; null: that was asked.
+/// [row][k] of the operand. Throws Fault for a descriptor that is not emulated, or memory that is not ready to be read;
+/// null: that was asked.
 std::vector<f64> read_operand(u64 descriptor, Format format, int rows, int k, const SharedMemory& shared,
                               const ReadyAt* ready);
 

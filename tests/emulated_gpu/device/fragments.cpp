@@ -1,5 +1,5 @@
-// mma.sync: which lane holds which elements, by the figures of the PTX ISA. Not read from ert/gpu/kernels/fragments.hpp,
-// so that an error there shows.
+// mma.sync: which lane holds which elements, by the figures of the PTX ISA. Not read from
+// ert/gpu/kernels/fragments.hpp, so that an error there shows.
 #include "tests/emulated_gpu/device/block.hpp"
 #include "tests/emulated_gpu/device/core_matrices.hpp"
 #include "tests/emulated_gpu/device/mma_shapes.hpp"

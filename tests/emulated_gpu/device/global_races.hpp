@@ -1,6 +1,6 @@
 // Finds two accesses to a word of global memory in one launch that nothing orders, whatever the order in which the
-// threads ran: neither a barrier of their block nor, between blocks, a fence and an atomic access before which the one and
-// after which the other thread fences. The launch before and after orders everything else.
+// threads ran: neither a barrier of their block nor, between blocks, a fence and an atomic access before which the one
+// and after which the other thread fences. The launch before and after orders everything else.
 #pragma once
 
 #include "tests/emulated_gpu/device/shared_memory.hpp"
@@ -26,7 +26,8 @@ class GlobalRaces {
     void barrier(u32 block);
 
   private:
-    /// The accesses of a thread's block that come before its atomic access. They are over for each thread that reads the result.
+    /// The accesses of a thread's block that come before its atomic access. They are over for each thread that reads
+    /// the result.
     struct Told {
         std::shared_ptr<const std::vector<u32>> fences;  ///< of each thread of the block, at its last barrier
         u32 own_fences = 0;                              ///< of the thread

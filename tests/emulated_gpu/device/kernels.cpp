@@ -31,8 +31,8 @@ std::string without_hashes(std::string_view name)
     return known + rest;
 }
 
-/// For tests of the tests (tests/emulated_gpu/mutate): kernels of the shared object that ROOF_EMULATED_REPLACED names take the place of those of
-/// the same names.
+/// For tests of the tests (tests/emulated_gpu/mutate): kernels of the shared object that ROOF_EMULATED_REPLACED names
+/// take the place of those of the same names.
 bool replace_kernels()
 {
     const char* const file = std::getenv("ROOF_EMULATED_REPLACED");

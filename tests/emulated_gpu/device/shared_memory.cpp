@@ -21,7 +21,8 @@ std::string pair_of(const Moment& former, const Moment& now)
     return "threads " + std::to_string(former.thread) + " and " + std::to_string(now.thread);
 }
 
-/// Throws Fault if the cell holds what a thread wrote and has not made visible to copies and tensor cores, or what no barrier orders.
+/// Throws Fault if the cell holds what a thread wrote and has not made visible to copies and tensor cores, or what no
+/// barrier orders.
 template <class Cell>
 void check_written(const Cell& cell, const Moment& moment, u32 address, const std::vector<u32>& proxy_fences)
 {

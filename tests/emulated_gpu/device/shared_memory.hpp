@@ -39,13 +39,14 @@ class SharedMemory {
     /// The same for a read by another block of the cluster, whose threads have passed so many of its barriers.
     void read_by_other_block(u32 cluster_barriers, u32 address, std::size_t bytes);
 
-    /// Of a copy or a tensor core that a thread tells to read or write: throws Fault if another one has accessed the bytes and no barrier
-    /// lies between, if what was written is not visible to such a reader, or if another copy is still at work there. `fences` by thread.
+    /// Of a copy or a tensor core that a thread tells to read or write: throws Fault if another one has accessed the
+    /// bytes and no barrier lies between, if what was written is not visible to such a reader, or if another copy is
+    /// still at work there. `fences` by thread.
     void begin_async(const Moment& moment, u32 address, std::size_t bytes, bool writes,
                      const std::vector<u32>& proxy_fences);
     void end_async(u32 address, std::size_t bytes, bool writes);
-    /// Throws Fault if the bytes hold what a thread wrote and has not fenced for tensor cores, or what no barrier orders, or are still to
-    /// arrive. Where several threads begin the reading together, `moment` is of `several`.
+    /// Throws Fault if the bytes hold what a thread wrote and has not fenced for tensor cores, or what no barrier
+    /// orders, or are still to arrive. Where several threads begin the reading together, `moment` is of `several`.
     void read_by_tensor_core(const Moment& moment, u32 address, std::size_t bytes,
                              const std::vector<u32>& proxy_fences) const;
     static constexpr u16 several = 0xFFFE;

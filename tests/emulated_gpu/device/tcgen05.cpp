@@ -15,7 +15,8 @@ struct Instruction {
     u32 m, n;
     Format a, b;
     bool is_negated;
-    // Of kinds with scales: the first of an operand's bytes in a word, and whether a scale is an exponent alone (ue8m0) or ue4m3.
+    // Of kinds with scales: the first of an operand's bytes in a word, and whether a scale is an exponent alone (ue8m0)
+    // or ue4m3.
     u32 place_of_a = 0, place_of_b = 0;
     bool is_exponent = false;
 };
@@ -58,7 +59,8 @@ Instruction instruction_of(Kind kind, u32 bits)
     return found;
 }
 
-/// Multiplies [row][k] by its scales: those of 32 rows are in the lanes of one column, those along k in bytes from `place` on.
+/// Multiplies [row][k] by its scales: those of 32 rows are in the lanes of one column, those along k in bytes from
+/// `place` on.
 void apply_scales(std::vector<f64>& values, int rows, int scales, u32 column, u32 place, bool is_exponent,
                   TensorMemory& memory)
 {

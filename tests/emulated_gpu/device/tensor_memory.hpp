@@ -14,7 +14,8 @@ class TensorMemory {
 
     /// Returns the first column. Throws Fault if the number is no power of two from 32 on, or too many are taken.
     u32 allocate(u32 wanted);
-    /// Throws Fault if another warp has used the memory since the last barrier of the block; `barriers`: of the block so far.
+    /// Throws Fault if another warp has used the memory since the last barrier of the block; `barriers`: of the block
+    /// so far.
     void free(u32 first, u32 count, u32 warp, u32 barriers);
     void used_by(u32 warp, u32 barriers);
     bool is_free() const { return taken_ == 0; }

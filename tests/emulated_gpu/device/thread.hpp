@@ -123,7 +123,8 @@ class Thread {
     void warp_barrier(u32 lanes, int line);
     /// A bit for each of the lanes named that brings true; all of them take part.
     u32 ballot(bool mine, u32 lanes, int line);
-    /// The value of the lane whose number differs by these bits; all the lanes named take part. `clamp`: 31, a whole warp.
+    /// The value of the lane whose number differs by these bits; all the lanes named take part. `clamp`: 31, a whole
+    /// warp.
     u32 shuffle_xor(u32 value, u32 distance, u32 clamp, u32 lanes, int line);
     void fence();
     void proxy_fence();

@@ -1,6 +1,6 @@
-// In place of cuDNN behind the engine's own interface: loops on the host, in the order of the stream. The engine offers them
-// every convolution; batch norms stay with its own kernels. Attention has the engine's own graph, and a stand-in of the library's C
-// functions behind it (tests/emulated_gpu/cudnn).
+// In place of cuDNN behind the engine's own interface: loops on the host, in the order of the stream. The engine offers
+// them every convolution; batch norms stay with its own kernels. Attention has the engine's own graph, and a stand-in
+// of the library's C functions behind it (tests/emulated_gpu/cudnn).
 #include "ert/base/error.hpp"
 #include "tests/cudnn/device_json.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"

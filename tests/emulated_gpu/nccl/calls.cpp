@@ -1,6 +1,6 @@
-// libnccl.so.2 on emulated GPUs, with the calls that the program uses. As strict as the real one: what it would refuse is
-// refused with its status, and what would hang or give junk there is a fault of the device: ranks that call different
-// collectives, and memory or streams of another device. The sums are done on the host when the stream reaches them.
+// libnccl.so.2 on emulated GPUs, with the calls that the program uses. As strict as the real one: what it would refuse
+// is refused with its status, and what would hang or give junk there is a fault of the device: ranks that call
+// different collectives, and memory or streams of another device. The host sums when the stream reaches the call.
 #include "tests/emulated_gpu/nccl/meeting.hpp"
 #include "tests/emulated_gpu/nccl/sums.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
@@ -64,8 +64,8 @@ std::vector<std::pair<ncclComm**, ncclComm*>> of_init;
 int depth = 0;
 std::vector<Call> of_group;
 
-/// Does what a call asks for: now, or where its communicators do not wait, when they are asked for their state the second time, so that what
-/// the program does before that comes before it.
+/// Does what a call asks for: now, or where its communicators do not wait, when they are asked for their state the
+/// second time, so that what the program does before that comes before it.
 int later(const std::vector<ncclComm*>& comms, const std::function<Status()>& work)
 {
     if (comms.front()->waits) {
@@ -106,8 +106,8 @@ bool fit(const Collective& own, int rank, int from, const Collective& other, int
     return other.kind == message && other.count == own.count && sends_here == (other_rank == from);
 }
 
-/// First a rank says what it has; when all have, it reads the others'. Messages, too, wait for all ranks: those of the program go from all to
-/// all, or between two that are alone.
+/// First a rank says what it has; when all have, it reads the others'. Messages, too, wait for all ranks: those of the
+/// program go from all to all, or between two that are alone.
 void enqueue(const Call& call)
 {
     const auto [comm, what, send, receive, stream, from] = call;

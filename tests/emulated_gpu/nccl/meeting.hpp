@@ -1,5 +1,5 @@
-// Where the ranks of an emulated NCCL meet, of one process or of several: a page of shared memory that says how far each
-// has come, and a file for the bytes of each. Both vanish with the processes.
+// Where the ranks of an emulated NCCL meet, of one process or of several: a page of shared memory that says how far
+// each has come, and a file for the bytes of each. Both vanish with the processes.
 #pragma once
 
 #include "tests/emulated_gpu/device/numbers.hpp"

@@ -16,9 +16,9 @@ enum { all_reduce, reduce, broadcast, message };
 inline constexpr int bytes_type = 0, fp16_type = 6, fp32_type = 7, bf16_type = 9;
 inline constexpr int sum_operation = 0, mean_operation = 4;
 
-/// An accident that ROOF_EMULATED_NCCL_ACCIDENT plants, "kill init 1": `kill` and `freeze` end or stop the process of a rank of that number;
-/// `hang`, which leaves its call without an end, and `wrong`, which changes a sign in a result, are returned where asked for. Places: init, call,
-/// run, graph, leave.
+/// An accident that ROOF_EMULATED_NCCL_ACCIDENT plants, "kill init 1": `kill` and `freeze` end or stop the process of a
+/// rank of that number; `hang`, which leaves its call without an end, and `wrong`, which changes a sign in a result,
+/// are returned where asked for. Places: init, call, run, graph, leave.
 inline bool has_accident(const std::string& place, int rank, const std::string& kind = "hang")
 {
     const char* const text = std::getenv("ROOF_EMULATED_NCCL_ACCIDENT");

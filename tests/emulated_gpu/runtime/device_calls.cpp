@@ -42,7 +42,8 @@ bool is_there(int device)
     return device >= 0 && device < machine().count();
 }
 
-/// The driver's encoder of tensor maps, for matrices of words without swizzle; refuses what the real one refuses of them.
+/// The driver's encoder of tensor maps, for matrices of words without swizzle; refuses what the real one refuses of
+/// them.
 CUresult encode_tiles(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
                       const cuuint64_t* size, const cuuint64_t* pitch, const cuuint32_t* tile, const cuuint32_t* steps,
                       CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,

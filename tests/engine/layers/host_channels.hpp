@@ -1,5 +1,5 @@
-// The host's loops of operations that go channel by channel: average pools, activations, layer norms, copies of channels and products
-// of maps.
+// The host's loops of operations that go channel by channel: average pools, activations, layer norms, copies of
+// channels and products of maps.
 #pragma once
 
 #include "tests/engine/layers/host_attention.hpp"

@@ -6,7 +6,8 @@
 
 namespace roof::ir {
 
-/// Runs one stage. `memory` belongs to the placed program, `others` are the values that DescendProducts of other stages update.
+/// Runs one stage. `memory` belongs to the placed program, `others` are the values that DescendProducts of other stages
+/// update.
 void run_on_host(const Program::Stage& stage, const Memory& memory, const std::vector<Tensor>& others = {});
 
 }  // namespace roof::ir

@@ -11,8 +11,8 @@
 
 namespace roof::ir {
 
-/// Choosers for tests. `fused`: products and convolutions compute all that their shapes have; `whole_norms`: a batch norm
-/// is one operation.
+/// Choosers for tests. `fused`: products and convolutions compute all that their shapes have; `whole_norms`: a batch
+/// norm is one operation.
 Choosers loops(bool fused = true, bool whole_norms = false);
 /// As loops(), with moments wherever they serve, and products that add their bias. Convolutions fuse nothing.
 Choosers loops_of_moments();

@@ -107,8 +107,8 @@ inline model::Graph mobile_network()
     return net;
 }
 
-/// Blocks of depthwise convolutions and layer norms, as ConvNeXt's, over the channels of maps and over flattened values; numbers of
-/// channels that no vector divides. `torch_parity.py` has the same network.
+/// Blocks of depthwise convolutions and layer norms, as ConvNeXt's, over the channels of maps and over flattened
+/// values; numbers of channels that no vector divides. `torch_parity.py` has the same network.
 inline model::Graph layer_norm_network(int size = 24, int channels = 20, int classes = 10)
 {
     const model::Window one{.size = 1, .stride = 1, .padding = 0};
@@ -223,8 +223,8 @@ inline model::Graph squeeze_network()
     return net;
 }
 
-/// Blocks of a decoder: embedding, trained positions, causal attention, linear layers of each position, and a last layer that reads
-/// the embedding's weights, unless `shared` is off. `torch_parity.py` has the same network.
+/// Blocks of a decoder: embedding, trained positions, causal attention, linear layers of each position, and a last
+/// layer that reads the embedding's weights, unless `shared` is off. `torch_parity.py` has the same network.
 inline model::Graph token_network(bool shared = true, int tokens = 24, int channels = 20, int heads = 2,
                                   int vocabulary = 37)
 {
@@ -244,8 +244,8 @@ inline model::Graph token_network(bool shared = true, int tokens = 24, int chann
     return net;
 }
 
-/// A vision transformer's: a class token before the patches, trained positions, full attention, the token's position alone at the end.
-/// `torch_parity.py` has the same network.
+/// A vision transformer's: a class token before the patches, trained positions, full attention, the token's position
+/// alone at the end. `torch_parity.py` has the same network.
 inline model::Graph vision_network(int size = 24, int patch = 8, int channels = 20, int heads = 2, int classes = 10)
 {
     model::Graph net("vision", {3, size, size});

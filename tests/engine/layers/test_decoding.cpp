@@ -1,4 +1,5 @@
-// One token after caches of keys and values, which runs forward only: as transformers computes it in double, and by plain loops.
+// One token after caches of keys and values, which runs forward only: as transformers computes it in double, and by
+// plain loops.
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/small_networks.hpp"
 #include "tests/engine/reference.hpp"

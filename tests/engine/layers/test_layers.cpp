@@ -1,4 +1,5 @@
-// Layers that read PyTorch's order of a flattened map's values get it: losses and gradients by hand, from PyTorch's layouts.
+// Layers that read PyTorch's order of a flattened map's values get it: losses and gradients by hand, from PyTorch's
+// layouts.
 #include "ert/base/files.hpp"
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/small_networks.hpp"

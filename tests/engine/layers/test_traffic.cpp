@@ -68,7 +68,8 @@ TEST_CASE("A step of ResNet-50 moves the bytes and launches the kernels that its
     CHECK(all.at("all").milliseconds == Approx(29.56).margin(0.01));
     CHECK(all.at("loops").launches == 161);  // convolutions and products
     CHECK(all.at("loops").gigabytes == Approx(33.12).margin(0.01));
-    // The source and the result, whose batch norm the pool applies, and a byte for each value of the result; none backward.
+    // The source and the result, whose batch norm the pool applies, and a byte for each value of the result; none
+    // backward.
     CHECK(all.at("roof:max_pool").launches == 1);
     CHECK(all.at("roof:max_pool").gigabytes == Approx(0.57).margin(0.01));
     // Both batch norms at the end of a block with a shortcut: the gradient, two sources, two gradients of sources.

@@ -191,9 +191,9 @@ std::string again(const CalibrateOptions& options)
         options.parser.given(StoppingWords::names, options.parser.given(others, {"roof", "calibrate", "--continue"}))));
 }
 
-/// What more time would bring, by the calibration's own samples: the skipped rows, which come first; else undisturbed samples, first for as
-/// few minutes as give each point that lacks some another round, then for ten. `again`: the command that goes on. Empty if nothing is missing,
-/// or nothing was measured in this session.
+/// What more time would bring, by the calibration's own samples: the skipped rows, which come first; else undisturbed
+/// samples, first for as few minutes as give each point that lacks some another round, then for ten. `again`: the
+/// command that goes on. Empty if nothing is missing, or nothing was measured in this session.
 std::string more_time(const Outcome& outcome, const std::string& again)
 {
     constexpr int long_time = 10;

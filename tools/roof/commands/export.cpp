@@ -17,7 +17,8 @@ struct ExportOptions {
     std::string& out = parser.value("--out");
 };
 
-/// Of the folder alone. A damaged or unfinished one is named, and the exit status is 1. Empty without ceilings and links.
+/// Of the folder alone. A damaged or unfinished one is named, and the exit status is 1. Empty without ceilings and
+/// links.
 std::string digest_of(const std::string& folder, analysis::Twins twins, Context& context)
 {
     const Results results = read_results(folder);

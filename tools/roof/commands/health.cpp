@@ -100,8 +100,8 @@ struct Measuring {
     }
 };
 
-/// A device that this machine lacks, a plan that is not known and a reference without digests are refused as before a measurement: the
-/// prolog would let every job run.
+/// A device that this machine lacks, a plan that is not known and a reference without digests are refused as before a
+/// measurement: the prolog would let every job run.
 int print_prolog(const HealthOptions& options, int seconds, Context& context)
 {
     if (options.prolog != "slurm") throw InputError("--prolog '" + options.prolog + "': slurm is the one there is");

@@ -1,4 +1,5 @@
-// What `roof report --anonymise` leaves out of a page for others: names of nodes and folders, kernel, firmware and microcode.
+// What `roof report --anonymise` leaves out of a page for others: names of nodes and folders, kernel, firmware and
+// microcode.
 #pragma once
 
 #include "analysis/study/study.hpp"

@@ -1,5 +1,5 @@
-// `roof profile`: runs any program with an injected recorder, and makes a results folder from its GPU activity. Without a GPU the
-// processor's events are counted, or on request its caches simulated.
+// `roof profile`: runs any program with an injected recorder, and makes a results folder from its GPU activity. Without
+// a GPU the processor's events are counted, or on request its caches simulated.
 #include "analysis/report/report.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/rows.hpp"

@@ -48,7 +48,8 @@ struct Remembered {
     std::optional<double> making;  ///< seconds; nullopt if unknown
 };
 
-/// The time between two rows without their launches. Starts are in whole seconds, so only the mean over many rows is accurate.
+/// The time between two rows without their launches. Starts are in whole seconds, so only the mean over many rows is
+/// accurate.
 std::optional<double> making_of(const Measurement& row, const Measurement& next)
 {
     constexpr double longest = 300;  // between them the run was interrupted
@@ -110,9 +111,10 @@ struct PlanTime {
     std::size_t budgeted = 0;    ///< the others: their time budgets
 };
 
-/// Launches are as many as the plan's budget allows; of an item that was narrow enough before, as many as then. Making a subject takes
-/// what it took before, else what it took in the published runs (results/examples). Not included: timing the candidates of
-/// convolutions for the first time, and items with keywords. Items that this machine lacks take no time.
+/// Launches are as many as the plan's budget allows; of an item that was narrow enough before, as many as then. Making
+/// a subject takes what it took before, else what it took in the published runs (results/examples). Not included:
+/// timing the candidates of convolutions for the first time, and items with keywords. Items that this machine lacks
+/// take no time.
 PlanTime plan_time(const std::vector<Item>& items, Context& context)
 {
     const auto rows = remembered_rows(context.results / context.registry.machine().name, items);
@@ -174,8 +176,8 @@ std::string dry_run_text(const std::vector<Item>& items, const std::string& swee
                               format_duration(time.total.value), from.empty() ? "" : ": ", join(from, ", "));
 }
 
-/// {"items":[{"id","command","missing"}],"estimated_seconds","remembered","predicted","budgeted"}; "missing" is null if the item can be
-/// measured.
+/// {"items":[{"id","command","missing"}],"estimated_seconds","remembered","predicted","budgeted"}; "missing" is null if
+/// the item can be measured.
 nlohmann::json dry_run_json(const std::vector<Item>& items, const std::string& sweep, const PlanTime& time)
 {
     nlohmann::json list = nlohmann::json::array();

@@ -29,8 +29,8 @@ struct Environment {
     /// Runs the same command in a new process instead of this one; returns only if that fails. May be empty.
     std::function<void()> start_again{};
     Terminal messages{};  ///< of standard error
-    /// Called before a step is measured here. Each call of the result measures it once more, in a new process, which takes the choices of
-    /// algorithms that were made here; nullopt if that failed. Throws Interrupted. May be empty.
+    /// Called before a step is measured here. Each call of the result measures it once more, in a new process, which
+    /// takes the choices of algorithms that were made here; nullopt if that failed. Throws Interrupted. May be empty.
     std::function<std::function<std::optional<Measurement>()>(const Item& item)> measured_anew{};
 };
 

@@ -27,8 +27,8 @@ class OptionParser {
     OptionParser& operator=(const OptionParser&) = delete;
 
     bool& flag(const std::string& option);
-    /// An option with a value, `usual` if it is not given, or with a name without dashes ("MODEL") an argument. --out has the
-    /// short form -o.
+    /// An option with a value, `usual` if it is not given, or with a name without dashes ("MODEL") an argument. --out
+    /// has the short form -o.
     std::string& value(const std::string& name, const std::string& usual = {});
     std::string& required(const std::string& name);
     std::vector<std::string>& list(const std::string& name);

@@ -5,8 +5,8 @@
 
 namespace roof {
 
-/// While it exists, an exit of the process says on standard error that a library ended it, as OpenMP's does when it cannot
-/// start a thread. Only one may exist at a time.
+/// While it exists, an exit of the process says on standard error that a library ended it, as OpenMP's does when it
+/// cannot start a thread. Only one may exist at a time.
 class ExitGuard {
   public:
     ExitGuard();
@@ -15,9 +15,9 @@ class ExitGuard {
     ExitGuard& operator=(const ExitGuard&) = delete;
 };
 
-/// Catches SIGINT and SIGTERM while it exists, that is, while something is measured: the first stops after the current launch, the second at
-/// once. One that the parent had ignored, as a script does for what it starts in the background, stays ignored. The destructor restores
-/// their handlers. Only one may exist at a time.
+/// Catches SIGINT and SIGTERM while it exists, that is, while something is measured: the first stops after the current
+/// launch, the second at once. One that the parent had ignored, as a script does for what it starts in the background,
+/// stays ignored. The destructor restores their handlers. Only one may exist at a time.
 class InterruptGuard {
   public:
     InterruptGuard();
@@ -33,12 +33,12 @@ class InterruptGuard {
     struct sigaction old_terminate_ {};
 };
 
-/// The signals as this program needs them: writing beyond a limit of the file size fails with a reason, and the end of a child is told, also
-/// where the parent had it ignored.
+/// The signals as this program needs them: writing beyond a limit of the file size fails with a reason, and the end of
+/// a child is told, also where the parent had it ignored.
 void prepare_signals();
 
-/// Replaces this process by a new one with the same arguments, for a device that it cannot use any more: what it measured is kept,
-/// and the rest goes on. `words`: of main(). Returns only if that fails.
+/// Replaces this process by a new one with the same arguments, for a device that it cannot use any more: what it
+/// measured is kept, and the rest goes on. `words`: of main(). Returns only if that fails.
 void start_again(char** words);
 
 }  // namespace roof

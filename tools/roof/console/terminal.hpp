@@ -27,7 +27,8 @@ Terminal detect_terminal(int descriptor);
 /// Erases the current line of a terminal. The only control sequence that a SafeStream lets through.
 inline constexpr std::string_view erase_line = "\r\033[K";
 
-/// Passes text on at each line end and flush, made safe by printable_lines(), and by in_ascii() if it is plain. `sink` is borrowed.
+/// Passes text on at each line end and flush, made safe by printable_lines(), and by in_ascii() if it is plain. `sink`
+/// is borrowed.
 class SafeStream : private std::streambuf, public std::ostream {
   public:
     explicit SafeStream(std::ostream& sink, bool is_plain = false);

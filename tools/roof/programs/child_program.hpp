@@ -27,14 +27,15 @@ struct ChildProgram {
     std::filesystem::path log;
 };
 
-/// Runs all of them at once. Forwards signals to them, and returns their largest exit status, each as of run_child(). Throws Error, after the
-/// others have ended, if one cannot be started.
+/// Runs all of them at once. Forwards signals to them, and returns their largest exit status, each as of run_child().
+/// Throws Error, after the others have ended, if one cannot be started.
 int run_children(const std::vector<ChildProgram>& programs);
 
 /// Returns the standard output of a command. Throws Error if it cannot be run or fails.
 std::string run_program(const std::vector<std::string>& words);
 
-/// The program of that name in the absolute folders of PATH; empty if there is none. A relative folder may be anybody's.
+/// The program of that name in the absolute folders of PATH; empty if there is none. A relative folder may be
+/// anybody's.
 std::string installed(const std::string& program);
 
 // The commands that read the files and models of other tools are those of the Python package `roof` (tools/python).

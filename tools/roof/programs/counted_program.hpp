@@ -27,8 +27,9 @@ std::string why_not_counted(const BenchRegistry& registry);
 /// Runs a program, for the last two of CountedProgram.
 using RunCounted = std::function<int(std::string& problem)>;
 
-/// The program's wall time, and where the processor's events can be counted its FLOPs and the lines from memory, for all its
-/// threads and processes; else the row's remarks have the reason. Appends the counts to counters.csv in `folder`.
+/// The program's wall time, and where the processor's events can be counted its FLOPs and the lines from memory, for
+/// all its threads and processes; else the row's remarks have the reason. Appends the counts to counters.csv in
+/// `folder`.
 CountedProgram count_program(const BenchRegistry& registry, const std::filesystem::path& folder,
                              const std::string& name, const Clock& clock, const RunCounted& run);
 

@@ -1,4 +1,5 @@
-// A program under valgrind's callgrind: its executed instructions with the misses of this processor's caches, beside an undisturbed run.
+// A program under valgrind's callgrind: its executed instructions with the misses of this processor's caches, beside an
+// undisturbed run.
 #pragma once
 
 #include "analysis/instructions/executed_work.hpp"
@@ -12,19 +13,21 @@
 
 namespace roof {
 
-/// Environment variables that keep libraries which choose their code by CPUID from instructions that valgrind does not have, beyond AVX2:
-/// the C library, OpenBLAS, BLIS, oneDNN, MKL, PyTorch, NumPy. Those that the user has set stay as they are. A program that asks CPUID
-/// itself is not held.
+/// Environment variables that keep libraries which choose their code by CPUID from instructions that valgrind does not
+/// have, beyond AVX2: the C library, OpenBLAS, BLIS, oneDNN, MKL, PyTorch, NumPy. Those that the user has set stay as
+/// they are. A program that asks CPUID itself is not held.
 std::map<std::string, std::string> variables_of_same_code();
 
-/// The words that run a program, and the programs that it starts, under callgrind, which writes its files into `folder`.
+/// The words that run a program, and the programs that it starts, under callgrind, which writes its files into
+/// `folder`.
 std::vector<std::string> under_callgrind(const std::vector<std::string>& words, const SimulatedCaches& caches,
                                          const std::filesystem::path& folder);
 
 /// The functions in the files of callgrind in `folder`. Throws Unsupported if there are none.
 std::vector<analysis::ExecutedFunction> executed_functions(const std::filesystem::path& folder);
 
-/// One sentence that names the instruction which valgrind did not know, by its messages in `folder`; empty if there is none.
+/// One sentence that names the instruction which valgrind did not know, by its messages in `folder`; empty if there is
+/// none.
 std::string unknown_instruction(const std::filesystem::path& folder);
 
 /// A function with its share of the time of a sampled run.
@@ -35,7 +38,8 @@ struct FunctionTime {
 
 struct SampledFunctions {
     std::map<std::pair<std::string, std::string>, FunctionTime> functions;  ///< by object and name
-    /// In user mode, without those in the dynamic loader and the kernel's page, of which valgrind replaces functions by its own.
+    /// In user mode, without those in the dynamic loader and the kernel's page, of which valgrind replaces functions by
+    /// its own.
     int samples = 0;
     int executed = 0;       ///< those at an instruction that valgrind ran, too
     std::string elsewhere;  ///< the object with the most others

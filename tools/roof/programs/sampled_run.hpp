@@ -1,5 +1,5 @@
-// Where a program's threads are while it runs: samples of their place in the code, in user mode, by a clock of the kernel (perf_event_open,
-// no hardware counter). Each stands for some time of the wall's clock.
+// Where a program's threads are while it runs: samples of their place in the code, in user mode, by a clock of the
+// kernel (perf_event_open, no hardware counter). Each stands for some time of the wall's clock.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -31,8 +31,8 @@ class Sampler {
     void stop();
     /// All places, after stop(). `lost`: samples that were not kept.
     std::vector<SampledPlace> places(int& lost) const;
-    /// The most threads of a process that had a tenth of its samples or more; 0 without samples. Threads that do little are not counted,
-    /// nor are processes.
+    /// The most threads of a process that had a tenth of its samples or more; 0 without samples. Threads that do little
+    /// are not counted, nor are processes.
     int threads() const;
 
   private:

@@ -8,8 +8,8 @@
 
 namespace roof {
 
-/// A new folder in TMPDIR, or where that cannot be written in /tmp, /var/tmp or the working folder; the destructor removes it with all that
-/// is in it.
+/// A new folder in TMPDIR, or where that cannot be written in /tmp, /var/tmp or the working folder; the destructor
+/// removes it with all that is in it.
 class Scratch {
   public:
     /// `prefix`: how the folder's name begins. Throws InputError if none of them takes a folder.

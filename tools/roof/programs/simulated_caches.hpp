@@ -1,5 +1,6 @@
-// The caches that valgrind simulates in place of this machine's: of the sizes that the system reports. Without these options valgrind
-// takes them from CPUID, which on a virtual machine may be the host's, and rounds them to a power of two with one or two ways.
+// The caches that valgrind simulates in place of this machine's: of the sizes that the system reports. Without these
+// options valgrind takes them from CPUID, which on a virtual machine may be the host's, and rounds them to a power of
+// two with one or two ways.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -21,8 +22,9 @@ struct SimulatedCache {
     std::string option() const;
 };
 
-/// A cache of this capacity with the power of two of sets that valgrind needs: as many as leave 8 ways or more, so that 33 MiB are
-/// 16384 sets of 33 ways. Where that gave more than 64 ways, fewer, of a capacity that is up to 1/32 smaller.
+/// A cache of this capacity with the power of two of sets that valgrind needs: as many as leave 8 ways or more, so that
+/// 33 MiB are 16384 sets of 33 ways. Where that gave more than 64 ways, fewer, of a capacity that is up to 1/32
+/// smaller.
 SimulatedCache simulated_cache(Bytes capacity);
 
 struct SimulatedCaches {

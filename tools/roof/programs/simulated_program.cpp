@@ -102,8 +102,8 @@ std::unique_ptr<Sampler> sampler_for(Measurement& row)
     }
 }
 
-/// Samples of another run, with times as in the undisturbed one; with its threads, which a busy machine lets take turns. Throws
-/// Unsupported if the run fails or is stopped.
+/// Samples of another run, with times as in the undisturbed one; with its threads, which a busy machine lets take
+/// turns. Throws Unsupported if the run fails or is stopped.
 std::vector<SampledPlace> run_sampled(const Program& program, Sampler& sampler, Measurement& row,
                                       bool& is_of_one_thread)
 {

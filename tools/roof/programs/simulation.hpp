@@ -1,4 +1,5 @@
-// `roof run MODEL --simulate`: cache misses of each part of a training step, simulated by callgrind, beside the analytic interval of bytes.
+// `roof run MODEL --simulate`: cache misses of each part of a training step, simulated by callgrind, beside the
+// analytic interval of bytes.
 #pragma once
 
 #include "ert/base/units.hpp"

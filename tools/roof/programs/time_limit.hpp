@@ -10,8 +10,8 @@
 
 namespace roof {
 
-/// Ends the process with `status` when the time is over, whatever its other threads do: prints `text` on standard output, and removes
-/// `scratch`.
+/// Ends the process with `status` when the time is over, whatever its other threads do: prints `text` on standard
+/// output, and removes `scratch`.
 class TimeLimit {
   public:
     TimeLimit(int seconds, int status, std::string text, std::filesystem::path scratch);

@@ -1,5 +1,5 @@
-// Opens a results folder as a study under the right calibration and prints it in a terminal; what changed since the last calibration,
-// and what was predicted before a sweep.
+// Opens a results folder as a study under the right calibration and prints it in a terminal; what changed since the
+// last calibration, and what was predicted before a sweep.
 #pragma once
 
 #include "analysis/estimate/target.hpp"

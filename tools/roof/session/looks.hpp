@@ -16,8 +16,8 @@ Ceilings ceilings_of_looks(const Session& session, const std::filesystem::path& 
                            Context& context);
 
 /// After a run or a sweep that took so long: a round of each roof of a CPU that is not steady yet, those with the
-/// fewest looks first, in about the lesser of 0.3 s and 1% of that time, if the last look is ten minutes old. Copies the
-/// looks into its folder.
+/// fewest looks first, in about the lesser of 0.3 s and 1% of that time, if the last look is ten minutes old. Copies
+/// the looks into its folder.
 void look_again(const Session& session, Seconds took, const Machine& machine, Context& context);
 
 }  // namespace roof

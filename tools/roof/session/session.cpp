@@ -48,7 +48,8 @@ Measurement left_out(const Item& item, const std::string& reason, const BenchReg
     return row;
 }
 
-/// A step that others than this process can measure again within its budget is measured by so many processes; another item by this one.
+/// A step that others than this process can measure again within its budget is measured by so many processes; another
+/// item by this one.
 Measurement measured(Item item, const Context& context, const SampleObserver& observe, const RunDirectory& run,
                      bool* is_lost)
 {
@@ -79,8 +80,9 @@ Measurement measured(Item item, const Context& context, const SampleObserver& ob
     return over_processes(rows, is_looked_at);
 }
 
-/// Measures all items of the scheduler, then extra rounds of unsteady rows until the plan's time is over. After its end, items are skipped.
-/// Appends to `rows`, the rows of the folder. Throws Interrupted, and DeviceLost after a row that lost its device.
+/// Measures all items of the scheduler, then extra rounds of unsteady rows until the plan's time is over. After its
+/// end, items are skipped. Appends to `rows`, the rows of the folder. Throws Interrupted, and DeviceLost after a row
+/// that lost its device.
 void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Measurement>& rows, const Context& context,
                   const Listener& listener)
 {

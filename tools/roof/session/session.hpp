@@ -22,17 +22,18 @@ struct Job {
     /// Called before the first measurement, with the folder and whether it has rows already; may be empty.
     std::function<void(const std::filesystem::path& folder, bool has_rows)> opened{};
     std::string node{};  ///< as given by --node; empty: the registry's
-    /// Goes on in `out`, or in the newest folder of this plan (folder_to_continue), even if that is complete; what was skipped there is
-    /// measured first.
+    /// Goes on in `out`, or in the newest folder of this plan (folder_to_continue), even if that is complete; what was
+    /// skipped there is measured first.
     bool continues = false;
-    /// Rows that are measured elsewhere and appended before the first measurement, given the folder and its rows; nullopt if that was
-    /// interrupted. May be empty.
+    /// Rows that are measured elsewhere and appended before the first measurement, given the folder and its rows;
+    /// nullopt if that was interrupted. May be empty.
     std::function<std::optional<std::vector<Measurement>>(const std::filesystem::path& folder,
                                                           const std::vector<Measurement>& rows)>
         elsewhere{};
 };
 
-/// The registry's machine, with `node` in place of its node unless that is empty. Throws InputError for a `node` that is no node's name.
+/// The registry's machine, with `node` in place of its node unless that is empty. Throws InputError for a `node` that
+/// is no node's name.
 Machine machine_named(const std::string& node, const Context& context);
 
 /// Functions called while the loop runs; each may be empty.
@@ -57,13 +58,14 @@ struct Session {
     Seconds seconds_per_row{};  ///< of the rows measured in this session; 0 without any
 };
 
-/// Measures the items that the folder lacks, and appends each row after its measurement. Items that have not begun when the plan's time is
-/// over get rows `skipped`; those whose working sets are not known by then get none. An interrupt drops the current
-/// row and prints on `context.err` how to continue. Throws InputError.
+/// Measures the items that the folder lacks, and appends each row after its measurement. Items that have not begun when
+/// the plan's time is over get rows `skipped`; those whose working sets are not known by then get none. An interrupt
+/// drops the current row and prints on `context.err` how to continue. Throws InputError.
 Session measure_all(const Job& job, Context& context, const Listener& listener);
 
-// Progress on standard error (progress.cpp). On a terminal: one line, redrawn, and erased at the end. Elsewhere: a line per finished
-// row, or a line per tenth of a long list, with unsupported rows by reason at the end. Failed rows always have a line.
+// Progress on standard error (progress.cpp). On a terminal: one line, redrawn, and erased at the end. Elsewhere: a line
+// per finished row, or a line per tenth of a long list, with unsupported rows by reason at the end. Failed rows always
+// have a line.
 
 /// The context must outlive the listener.
 Listener progress(const Context& context);

@@ -1,5 +1,5 @@
-// Attention by plain loops: a warp for each query, or for each key, of each head. It keeps no matrix of positions by positions, and
-// uses no tensor cores. The formulas are in engine/layers/attention.cpp.
+// Attention by plain loops: a warp for each query, or for each key, of each head. It keeps no matrix of positions by
+// positions, and uses no tensor cores. The formulas are in engine/layers/attention.cpp.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 

@@ -1,6 +1,7 @@
-// Attention of one position over a cache of keys and values. A block takes one of the pieces of a cache and some of the heads of queries that
-// it serves. The lanes that share a key have 8 channels each; every such group of lanes takes other positions, and keeps its own sums. They
-// are joined by lanes, by warps, and by the last block of the cache, always in the same order.
+// Attention of one position over a cache of keys and values. A block takes one of the pieces of a cache and some of the
+// heads of queries that it serves. The lanes that share a key have 8 channels each; every such group of lanes takes
+// other positions, and keeps its own sums. They are joined by lanes, by warps, and by the last block of the cache,
+// always in the same order.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/sums.cuh"
 

@@ -1,5 +1,6 @@
-// Softmax cross-entropy. A block computes loss and gradient of one image or position: it finds the largest logit and the sum in one pass, and
-// reads the logits once more, from the L2, for the gradient. The last block computes the mean loss.
+// Softmax cross-entropy. A block computes loss and gradient of one image or position: it finds the largest logit and
+// the sum in one pass, and reads the logits once more, from the L2, for the gradient. The last block computes the mean
+// loss.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/sums.cuh"
 

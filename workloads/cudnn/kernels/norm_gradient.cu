@@ -43,8 +43,8 @@ struct Norm {
     }
 };
 
-/// `masks`: by the ReLU of the scaled source. Fewer registers keep more blocks on a multiprocessor, more rows at once put
-/// more loads on the way: the product of both is what counts.
+/// `masks`: by the ReLU of the scaled source. Fewer registers keep more blocks on a multiprocessor, more rows at once
+/// put more loads on the way: the product of both is what counts.
 template <class Element, int width, class Given, bool masks>
 struct NormGradientBody {
     Given given;

@@ -1,4 +1,5 @@
-// Windows of pooling, and the gradient of what a max pool reads, for its own kernel and those of the batch norm before it.
+// Windows of pooling, and the gradient of what a max pool reads, for its own kernel and those of the batch norm before
+// it.
 #pragma once
 
 #include "workloads/cudnn/kernels/vectors.cuh"
@@ -51,8 +52,8 @@ void with_window(const PoolShape& pool, const Call& call)
     call(Windows<0, 0>{pool});
 }
 
-/// The gradient of a max pool's source: at each place the sum over the windows whose largest value is there. Or of an average
-/// pool's, without winners: the share of each window that reads the place.
+/// The gradient of a max pool's source: at each place the sum over the windows whose largest value is there. Or of an
+/// average pool's, without winners: the share of each window that reads the place.
 template <class Element, int width, class Window, bool averages = false>
 struct PooledGradient {
     Window window;

@@ -1,5 +1,5 @@
-// Sums over threads: of a block, and per channel over all positions of a map. There a block sums a slab of rows for some channels, and
-// the last block sums the slabs in order, so that results are bitwise reproducible in one launch.
+// Sums over threads: of a block, and per channel over all positions of a map. There a block sums a slab of rows for
+// some channels, and the last block sums the slabs in order, so that results are bitwise reproducible in one launch.
 #pragma once
 
 #include "workloads/cudnn/kernels/vectors.cuh"
@@ -15,8 +15,8 @@ inline __device__ float load_past_l1(const float* from)
     return value;
 }
 
-/// Combines the values of `count` threads, a power of two, whose places in `shared` are neighbours; returns the result to
-/// all of them. All threads of the block call it.
+/// Combines the values of `count` threads, a power of two, whose places in `shared` are neighbours; returns the result
+/// to all of them. All threads of the block call it.
 template <class Number, class Join>
 __device__ Number join(Number value, Number* shared, unsigned place, unsigned count, Join both)
 {

@@ -238,9 +238,9 @@ inline Columns columns_for(const Tensor& tensor, int width, unsigned threads, un
     return {columns, threads / columns, (vectors - 1) / columns + 1};
 }
 
-/// Calls use(place, body.fetch_at(place)) for all rows of the thread's column; the loads of Body::rows_at_once rows are on
-/// the way together. All blocks go through the map side by side, from its end if `backwards`: what a kernel read or wrote
-/// last is still in the L2 when the next one begins there.
+/// Calls use(place, body.fetch_at(place)) for all rows of the thread's column; the loads of Body::rows_at_once rows are
+/// on the way together. All blocks go through the map side by side, from its end if `backwards`: what a kernel read or
+/// wrote last is still in the L2 when the next one begins there.
 template <bool backwards, class Body, class Use>
 __device__ void walk_rows(const Body& body, std::uint32_t rows, std::uint32_t column, std::uint32_t vectors_per_row,
                           const Use& use)
@@ -268,8 +268,8 @@ __device__ void walk_rows(const Body& body, std::uint32_t rows, std::uint32_t co
         if (step + i * stride < rows) use(place_of(step + i * stride), fetched[i]);
 }
 
-/// Calls body.at(numbers, place, body.fetch_at(place)) for all vectors. A thread's vectors have the same channels, and it
-/// reads what belongs to them once: numbers = body.of_channels(column).
+/// Calls body.at(numbers, place, body.fetch_at(place)) for all vectors. A thread's vectors have the same channels, and
+/// it reads what belongs to them once: numbers = body.of_channels(column).
 template <class Body>
 __global__ void __launch_bounds__(threads_per_block, Body::blocks_each)
     for_each_row(std::uint32_t rows, std::uint32_t vectors_per_row, Body body)

@@ -90,7 +90,8 @@ class Writer {
             .set(CUDNN_ATTR_OPERATION_REDUCTION_YDESC, to);
         return add(operation.finish(), to);
     }
-    /// The scaled scores, minus infinity where a key is behind its query under a causal mask; minus `sums`, if there are any.
+    /// The scaled scores, minus infinity where a key is behind its query under a causal mask; minus `sums`, if there
+    /// are any.
     Descriptor scores(const Descriptor& queries, const Descriptor& turned_keys, const Descriptor* sums = nullptr)
     {
         Descriptor found = product(queries, turned_keys, passing());

@@ -1,5 +1,6 @@
-// A pass of attention as a cuDNN operation graph: the operations into which cudnn-frontend 1.32.0 takes its SDPA nodes apart for
-// libraries before 9.21 (CompositeSDPANode, CompositeSDPABackwardNode). cuDNN recognises them and has one fused kernel for all.
+// A pass of attention as a cuDNN operation graph: the operations into which cudnn-frontend 1.32.0 takes its SDPA nodes
+// apart for libraries before 9.21 (CompositeSDPANode, CompositeSDPABackwardNode). cuDNN recognises them and has one
+// fused kernel for all.
 #pragma once
 
 #include "workloads/cudnn/library/graph.hpp"
@@ -9,8 +10,8 @@
 
 namespace roof::cudnn {
 
-/// Tensor identifiers for the addresses of a plan. Queries, keys and values are parts of one map, whose positions have the channels of
-/// all their heads; their gradients, too.
+/// Tensor identifiers for the addresses of a plan. Queries, keys and values are parts of one map, whose positions have
+/// the channels of all their heads; their gradients, too.
 enum AttentionNumber : std::int64_t {
     attention_queries = 1,
     attention_keys,
@@ -31,9 +32,9 @@ enum AttentionNumber : std::int64_t {
 /// The operations of the pass. Throws Unsupported or Error.
 std::vector<Descriptor> operations_of(const ir::AttentionPass& pass);
 
-/// Their graph. Throws Unsupported for what cudnn-frontend refuses (fp32; heads whose channels are no multiple of 8; the gradient of a
-/// single position; cuDNN before 9.16, whose gradients need another mask where 128 does not divide the positions) or cuDNN does, else
-/// Error.
+/// Their graph. Throws Unsupported for what cudnn-frontend refuses (fp32; heads whose channels are no multiple of 8;
+/// the gradient of a single position; cuDNN before 9.16, whose gradients need another mask where 128 does not divide
+/// the positions) or cuDNN does, else Error.
 Descriptor graph_of(const ir::AttentionPass& pass);
 
 }  // namespace roof::cudnn

@@ -1,5 +1,5 @@
-// C++ owners of cuDNN's backend descriptors. They are not cudnn-frontend's (1.32.0), which hides the numerical notes of an engine, needs
-// NVRTC's headers, and takes a minute to compile where graph.cpp takes two seconds.
+// C++ owners of cuDNN's backend descriptors. They are not cudnn-frontend's (1.32.0), which hides the numerical notes of
+// an engine, needs NVRTC's headers, and takes a minute to compile where graph.cpp takes two seconds.
 #pragma once
 
 #include <cudnn.h>

@@ -24,8 +24,8 @@ struct PlannedEngine {
     Engine engine;
     Plan plan;
 };
-/// Returns the engine with its plan; nothing if it does not support the device. Compiles an engine that needs it, which takes
-/// a good part of a second.
+/// Returns the engine with its plan; nothing if it does not support the device. Compiles an engine that needs it, which
+/// takes a good part of a second.
 std::optional<PlannedEngine> planned(const Engine& engine, const Descriptor& device);
 
 /// Returns whether cuDNN has an engine of the settings' algorithm, not the automatic one, for 3x3 convolutions on this

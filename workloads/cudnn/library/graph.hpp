@@ -1,5 +1,5 @@
-// cuDNN operation graphs, engines and plans. Tensors without strides are channels-last: activations [n][h][w][c], weights
-// [o][h][w][i].
+// cuDNN operation graphs, engines and plans. Tensors without strides are channels-last: activations [n][h][w][c],
+// weights [o][h][w][i].
 #pragma once
 
 #include "ert/base/precision.hpp"

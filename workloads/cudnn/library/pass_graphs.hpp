@@ -22,8 +22,8 @@ enum TensorNumber : std::int64_t {
     number_squares
 };
 
-/// Returns the operations: scale, shift and ReLU of the source, convolution, bias and ReLU, sums of the result; each if the
-/// shape has it. Throws Unsupported or Error.
+/// Returns the operations: scale, shift and ReLU of the source, convolution, bias and ReLU, sums of the result; each if
+/// the shape has it. Throws Unsupported or Error.
 std::vector<Descriptor> operations_of(const ConvolutionPass& shape);
 
 /// The graph of these operations. Throws Unsupported if cuDNN does not support it, else Error.
@@ -51,9 +51,10 @@ enum NormNumber : std::int64_t {
 
 /// A batch norm in training, with its ReLU or the ReLU's gradient.
 ///   forward   source, weight, bias, running statistics -> mean, 1 / deviation, new running statistics, result
-///   backward  gradient, output of the ReLU, source, weight, mean, 1 / deviation -> gradients of source, weight and bias
-/// Without a driver, cuDNN 9.19 accepts these graphs but finishes no plan: it compiles their engines at run time. Throw as
-/// convolution_graph().
+///   backward  gradient, output of the ReLU, source, weight, mean, 1 / deviation -> gradients of source, weight and
+///   bias
+/// Without a driver, cuDNN 9.19 accepts these graphs but finishes no plan: it compiles their engines at run time. Throw
+/// as convolution_graph().
 std::vector<Descriptor> operations_of(const NormShape& shape);
 Descriptor graph_of(const NormShape& shape);
 

@@ -29,9 +29,9 @@ std::size_t workspace_limit()
     return available / 8;
 }
 
-/// Adds a plan for each engine, or none if it does not support the device, needs too much memory or is not tried. The heuristics list
-/// the most likely engines first, so planning ends after a time; of those that are compiled at run time, which takes a good part of
-/// a second, only the first is planned.
+/// Adds a plan for each engine, or none if it does not support the device, needs too much memory or is not tried. The
+/// heuristics list the most likely engines first, so planning ends after a time; of those that are compiled at run
+/// time, which takes a good part of a second, only the first is planned.
 void plan_in_time(const std::vector<Engine>& engines, const Descriptor& device, NumberedPlans& plans)
 {
     constexpr int least_tried = 2;
@@ -160,7 +160,8 @@ engine::Question Plans::question(const std::string& shape, std::string_view pass
             .library = chooser_of(settings_, device_model_)};
 }
 
-/// The candidate to use: the remembered one, or the fastest by a trial of the ways that `write` adds for them, by these plans.
+/// The candidate to use: the remembered one, or the fastest by a trial of the ways that `write` adds for them, by these
+/// plans.
 std::size_t Plans::fastest(const engine::Question& asked, const std::vector<std::string>& names,
                            const NumberedPlans& plans, const std::function<void(Trial&)>& write) const
 {
@@ -174,7 +175,8 @@ std::size_t Plans::fastest(const engine::Question& asked, const std::vector<std:
     });
 }
 
-/// The first where the library has no implementation of a part, or memory does not hold all; that is not kept in the file.
+/// The first where the library has no implementation of a part, or memory does not hold all; that is not kept in the
+/// file.
 std::size_t Plans::fastest_or_first(const engine::Question& asked, const std::vector<std::string>& names,
                                     const NumberedPlans& plans, const std::function<void(Trial&)>& write)
 {
@@ -231,15 +233,15 @@ std::optional<PlannedEngine> Plans::fastest_bare(const ConvolutionPass& shape) c
     }
 }
 
-/// Nothing if no engine computes the whole shape, if one for the bare pass and our kernels beside it are faster, or if the
-/// results differ.
+/// Nothing if no engine computes the whole shape, if one for the bare pass and our kernels beside it are faster, or if
+/// the results differ.
 std::optional<PlannedEngine> Plans::fastest_whole(const ConvolutionPass& shape)
 {
     const bool is_for_norms = shape.prologue || shape.statistics;
     if (!settings_.tune && is_for_norms) return std::nullopt;  // only trials show that the results are right
     std::vector<Engine> engines = allowed_engines(shape, settings_, device_);
-    // In bf16, all that cuDNN 9.19 offers an H100 for norms is compiled at run time, for a good part of a second each, and
-    // made the steps of ResNet-50 0.3% to 10% slower.
+    // In bf16, all that cuDNN 9.19 offers an H100 for norms is compiled at run time, for a good part of a second each,
+    // and made the steps of ResNet-50 0.3% to 10% slower.
     if (is_for_norms) std::erase_if(engines, [](const Engine& one) { return one.notes.compiled_at_run_time; });
     if (!settings_.tune) return first_plan(engines, device_);
     if (engines.empty()) return std::nullopt;

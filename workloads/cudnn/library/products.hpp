@@ -20,7 +20,8 @@ using namespace ir;  // a step's operations and program
 
 class Products {
   public:
-    /// `times`: choose the fastest of the library's suggestions, else the first that runs. Throws Unsupported without the library, or Error.
+    /// `times`: choose the fastest of the library's suggestions, else the first that runs. Throws Unsupported without
+    /// the library, or Error.
     Products(const gpu::Stream& stream, bool times);
 
     /// Throws Unsupported if the library has no algorithm.

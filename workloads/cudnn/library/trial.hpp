@@ -1,5 +1,5 @@
-// Several ways of computing the same, on memory of their own: their times on the current device, and whether their results
-// are those of the first way.
+// Several ways of computing the same, on memory of their own: their times on the current device, and whether their
+// results are those of the first way.
 #pragma once
 
 #include "ert/gpu/buffer.hpp"

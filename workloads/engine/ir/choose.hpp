@@ -61,8 +61,8 @@ struct Choosers {
     bool whole_gradients = false;
     /// A linear layer of each position is a 1x1 convolution; else a product of the rows of all positions.
     bool convolves_positions = false;
-    /// The layer before the loss has a multiple of so many outputs, where it is a product: the library takes five times as long for 50,257
-    /// as for 50,264. Weights of those beyond the classes are 0, and stay so.
+    /// The layer before the loss has a multiple of so many outputs, where it is a product: the library takes five times
+    /// as long for 50,257 as for 50,264. Weights of those beyond the classes are 0, and stay so.
     int outputs_multiple = 1;
     /// The loss reads logits of tokens in the precision of the activations, as PyTorch's autocast does; else in fp32.
     bool narrow_logits = false;

@@ -89,7 +89,8 @@ struct NormSlope {
     float constant = 0;
 };
 
-/// From y = w * (x - mean) * inverse + b:  dx = w * inverse * (g - sum g / n - xhat * sum (g * xhat) / n). `share`: 1 / n.
+/// From y = w * (x - mean) * inverse + b:  dx = w * inverse * (g - sum g / n - xhat * sum (g * xhat) / n). `share`: 1 /
+/// n.
 constexpr NormSlope slope_of(float mean, float inverse, float weight, const Sums& sums, float share)
 {
     const float factor = weight * inverse;
@@ -118,8 +119,8 @@ constexpr float power_to_one(float value)
     return std::bit_cast<float>((twice_bias - exponent) << mantissa);
 }
 
-/// What a batch norm's gradients are made of in one channel, see moments.hpp. From the sum over the gradient times y minus
-/// its mean, and the sum of the gradient.
+/// What a batch norm's gradients are made of in one channel, see moments.hpp. From the sum over the gradient times y
+/// minus its mean, and the sum of the gradient.
 struct MomentSlope {
     float of_product = 0;  ///< dW = of_product * (P - of_spread * (W C))
     float of_spread = 0;

@@ -286,15 +286,17 @@ struct CheckFinite {
     Tensor gradients{};
 };
 
-/// Updates all parameters but those of a DescendProduct, by AdamW if it has `squares`, the averages of squared gradients, else by SGD.
-/// Values, gradients, momenta, squares and narrow copies have the same order, each in one piece.
+/// Updates all parameters but those of a DescendProduct, by AdamW if it has `squares`, the averages of squared
+/// gradients, else by SGD. Values, gradients, momenta, squares and narrow copies have the same order, each in one
+/// piece.
 struct Descend {
     Tensor values{}, gradients{}, momenta{}, squares{}, copies{};
     float learning_rate = 0;
     bool scaled = false;  ///< the loss was scaled: gradients may not be finite
 };
 
-/// As Descend by SGD for a linear layer's weights, whose gradient, the product of source and result gradient, is not stored.
+/// As Descend by SGD for a linear layer's weights, whose gradient, the product of source and result gradient, is not
+/// stored.
 struct DescendProduct {
     Tensor source{}, gradient{};
     Tensor values{}, momenta{}, copies{};

@@ -8,8 +8,9 @@
 
 namespace roof::ir {
 
-/// Layer norm over the channels of each position: result = (source - mean) * inverse_deviation * weight + bias. Without mean and bias
-/// an RMS norm: 0 takes the place of the mean. With `other`, its source is the sum of both, which it writes to `sum`.
+/// Layer norm over the channels of each position: result = (source - mean) * inverse_deviation * weight + bias. Without
+/// mean and bias an RMS norm: 0 takes the place of the mean. With `other`, its source is the sum of both, which it
+/// writes to `sum`.
 struct LayerNorm {
     Tensor source{}, weight{}, bias{};
     Tensor other{}, sum{};
@@ -18,7 +19,8 @@ struct LayerNorm {
     float epsilon = 0;
 };
 
-/// From the gradient of its result: that of the source, which may overwrite it, and those of bias, if it has one, and weight.
+/// From the gradient of its result: that of the source, which may overwrite it, and those of bias, if it has one, and
+/// weight.
 struct LayerNormGradient {
     Tensor gradient{}, source{}, weight{};
     Tensor mean{}, inverse_deviation{};
@@ -27,25 +29,28 @@ struct LayerNormGradient {
     Tensor partial{};                 ///< sums of slabs of positions
 };
 
-/// Row p of the result is the row of the weights, [tokens][channels], whose number is token p. `tokens`: fp32, one channel.
+/// Row p of the result is the row of the weights, [tokens][channels], whose number is token p. `tokens`: fp32, one
+/// channel.
 struct Embed {
     Tensor tokens{}, weights{}, result{};
 };
 
-/// Adds the gradient of each position, of the result, to the row of its token, of the weights, fp32; in the order of the positions.
-/// `adds`: to the numbers that are there, else to zeros.
+/// Adds the gradient of each position, of the result, to the row of its token, of the weights, fp32; in the order of
+/// the positions. `adds`: to the numbers that are there, else to zeros.
 struct EmbedGradient {
     Tensor tokens{}, gradient{}, weights{};
     bool adds = false;
 };
 
-/// result = source + weights, [positions][channels] from `first` on, for each image; positions behind those of the weights are copied.
+/// result = source + weights, [positions][channels] from `first` on, for each image; positions behind those of the
+/// weights are copied.
 struct AddPositions {
     Tensor source{}, weights{}, result{};
     int first = 0;
 };
 
-/// The gradient of the weights, fp32: the sum over the images, whose first position is the weights' first; zeros behind their last.
+/// The gradient of the weights, fp32: the sum over the images, whose first position is the weights' first; zeros behind
+/// their last.
 struct AddPositionsGradient {
     Tensor gradient{}, weights{};
 };
@@ -68,10 +73,10 @@ struct AddedScores {
     int windows = 1;
 };
 
-/// softmax(q k' / sqrt(d)) v among the positions of an image, for each head, of d channels. The source has the channels of queries, and of
-/// the `kv_heads` heads of keys and of values, each of which serves heads / kv_heads neighbouring heads of queries. `sums`: fp32
-/// [images][heads][queries], the logarithm of the sum of a query's exponentials. `plan`: of a library, that of products
-/// if `by_products`; else our own kernels, which alone have `added`.
+/// softmax(q k' / sqrt(d)) v among the positions of an image, for each head, of d channels. The source has the channels
+/// of queries, and of the `kv_heads` heads of keys and of values, each of which serves heads / kv_heads neighbouring
+/// heads of queries. `sums`: fp32 [images][heads][queries], the logarithm of the sum of a query's exponentials. `plan`:
+/// of a library, that of products if `by_products`; else our own kernels, which alone have `added`.
 struct Attention {
     Tensor source{}, result{}, sums{}, workspace{};
     int heads = 1, kv_heads = 1;
@@ -81,9 +86,9 @@ struct Attention {
     AddedScores added{};
 };
 
-/// Reads the gradient of `result`, and what the forward pass read and wrote; writes the gradient of the source. `products`: fp32, as
-/// `sums`, scratch: each query's result times its gradient. `to_queries`: of a library whose sums have no order, fp32 scratch.
-/// `to_rows`: the gradient of the added rows, fp32.
+/// Reads the gradient of `result`, and what the forward pass read and wrote; writes the gradient of the source.
+/// `products`: fp32, as `sums`, scratch: each query's result times its gradient. `to_queries`: of a library whose sums
+/// have no order, fp32 scratch. `to_rows`: the gradient of the added rows, fp32.
 struct AttentionGradient {
     Tensor gradient{}, source{}, result{}, sums{};
     Tensor to_source{}, products{}, to_queries{}, workspace{};
@@ -95,10 +100,10 @@ struct AttentionGradient {
     Tensor to_rows{};
 };
 
-/// Attention of one position of each image over the positions of a cache, of which it is the last, for each head as in Attention. The
-/// source has queries of `heads` heads, and keys and values of `kv_heads`, which go to the cache, [images][kv_heads][keys, values]
-/// [positions][channels of a head]; each of these serves heads / kv_heads heads of queries. With `angles`, as in Turn,
-/// it first turns the queries and keys of the source.
+/// Attention of one position of each image over the positions of a cache, of which it is the last, for each head as in
+/// Attention. The source has queries of `heads` heads, and keys and values of `kv_heads`, which go to the cache,
+/// [images][kv_heads][keys, values] [positions][channels of a head]; each of these serves heads / kv_heads heads of
+/// queries. With `angles`, as in Turn, it first turns the queries and keys of the source.
 struct AttendCached {
     Tensor source{}, cache{}, result{};
     int heads = 1, kv_heads = 1;
@@ -122,8 +127,9 @@ inline std::optional<Tensor> partial_attention_of(const AttendCached& all, int b
                   .width = all.heads};
 }
 
-/// In each of the source's first `heads` heads, of d channels, channels c and c + d / 2 of a position are turned as a point in a plane:
-/// (x cos - y sin, y cos + x sin), with `back` by the negative angle. The other channels are copied. The result may overwrite the source.
+/// In each of the source's first `heads` heads, of d channels, channels c and c + d / 2 of a position are turned as a
+/// point in a plane: (x cos - y sin, y cos + x sin), with `back` by the negative angle. The other channels are copied.
+/// The result may overwrite the source.
 struct Turn {
     Tensor source{}, result{};
     Tensor angles{};  ///< fp32 [2][positions of an image][d / 2]: their cosines, then their sines

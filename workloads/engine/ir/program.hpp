@@ -40,7 +40,8 @@ class Program : public engine::Program<Operation> {
     {
         return resident({.batch = 1, .channels = static_cast<int>(bytes), .precision = Precision::int8});
     }
-    /// Adds a tensor of constant int32 numbers. The caller that allocates the program's memory copies constants() into it.
+    /// Adds a tensor of constant int32 numbers. The caller that allocates the program's memory copies constants() into
+    /// it.
     Tensor constant(std::vector<std::int32_t> numbers);
     const std::vector<std::pair<Tensor, std::vector<std::int32_t>>>& constants() const { return constants_; }
     /// Those of a tensor that constant() returned.

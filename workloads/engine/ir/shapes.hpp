@@ -16,9 +16,9 @@ using model::Pass;
 ConvolutionPass bare(ConvolutionPass shape);
 bool is_bare(const ConvolutionPass& shape);
 
-/// Space to depth: returns the same pass where each square of stride x stride positions of the padded source is one position
-/// with the channels of all of them, and zeros up to a multiple of 8. Its stride is 1 and it has no padding: fewer taps, and
-/// enough channels for tensor cores.
+/// Space to depth: returns the same pass where each square of stride x stride positions of the padded source is one
+/// position with the channels of all of them, and zeros up to a multiple of 8. Its stride is 1 and it has no padding:
+/// fewer taps, and enough channels for tensor cores.
 ConvolutionPass space_to_depth(ConvolutionPass shape);
 
 inline constexpr std::size_t no_place = ~std::size_t{0};

@@ -1,6 +1,7 @@
-// Attention, of which no matrix of positions by positions is kept: with s = q k' / sqrt(d) and the kept logarithm l of each query's
-// sum of exponentials,  p = e^(s - l);  y = p v;  and backward, with p computed again,
-//   dv = p' dy;  dp = dy v';  ds = p (dp - the sum of y dy over the channels of the head);  dq = ds k / sqrt(d);  dk = ds' q / sqrt(d)
+// Attention, of which no matrix of positions by positions is kept: with s = q k' / sqrt(d) and the kept logarithm l of
+// each query's sum of exponentials,  p = e^(s - l);  y = p v;  and backward, with p computed again,
+//   dv = p' dy;  dp = dy v';  ds = p (dp - the sum of y dy over the channels of the head);  dq = ds k / sqrt(d);  dk =
+//   ds' q / sqrt(d)
 // Of scores to which rows of a table are added, the gradient of a row is the sum of ds where it was added.
 #include "workloads/engine/layers/layers.hpp"
 

@@ -35,7 +35,8 @@ class Builder {
     List list;
     bool convolves_positions;  ///< as in Choosers
     int attention_blocks;      ///< as in Choosers
-    int image_block;  ///< the first convolution reads images by space to depth in squares of so many positions; 0: as they are
+    int image_block;  ///< the first convolution reads images by space to depth in squares of so many positions; 0: as
+                      ///< they are
     Parameters parameters;
     Tensor images, labels_given, labels, row_losses;
     std::vector<Tensor> outputs;  ///< indexed by layer

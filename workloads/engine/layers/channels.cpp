@@ -1,5 +1,5 @@
-// Layers that only move channels: concatenation, slice, shuffle, and flatten where PyTorch's order is read. The slices of one
-// map write their gradients into one tensor.
+// Layers that only move channels: concatenation, slice, shuffle, and flatten where PyTorch's order is read. The slices
+// of one map write their gradients into one tensor.
 #include "workloads/engine/ir/formulas.hpp"
 #include "workloads/engine/layers/layers.hpp"
 
@@ -11,7 +11,8 @@ void append(Builder& build, const CopyChannels& copy)
     build.list.append(copy, "roof:channels");
 }
 
-/// Writes a layer whose channel k is channel order[k] of its source, where both have as many positions as the layer's output.
+/// Writes a layer whose channel k is channel order[k] of its source, where both have as many positions as the layer's
+/// output.
 void reorder(Builder& build, const Unit& unit, const std::vector<int>& order)
 {
     const Tensor own = build.map(unit.layer);

@@ -1,8 +1,7 @@
-// Embedding: y[n,p] = w[token of n,p];  dw[k] = the sum of dy[n,p] over the positions with token k. A linear layer with the same weights
-// writes its part of the gradient before.
-// Positions: y[n,p] = x[n,p] + w[p];  dw[p] = the sum of dy[n,p] over n;  dx = dy
-// One value for all positions: each position is an image.
-// Taken positions: y[n,p] = x[n,p + first];  dx[n,p] = dy[n,p - first]; zeros where there is none
+// Embedding: y[n,p] = w[token of n,p];  dw[k] = the sum of dy[n,p] over the positions with token k. A linear layer with
+// the same weights writes its part of the gradient before. Positions: y[n,p] = x[n,p] + w[p];  dw[p] = the sum of
+// dy[n,p] over n;  dx = dy One value for all positions: each position is an image. Taken positions: y[n,p] = x[n,p +
+// first];  dx[n,p] = dy[n,p - first]; zeros where there is none
 #include "workloads/engine/layers/layers.hpp"
 
 #include "ert/base/error.hpp"

@@ -1,5 +1,5 @@
-// Layer norm over the channels of each position:  y = n g + b,  n = (x - m) d,  d = 1 / sqrt(v + eps), with the position's mean m
-// and (biased) variance v. With h = dy g:
+// Layer norm over the channels of each position:  y = n g + b,  n = (x - m) d,  d = 1 / sqrt(v + eps), with the
+// position's mean m and (biased) variance v. With h = dy g:
 //   dx = d (h - mean of h - n * mean of (h n));  dg = sum over positions of dy n;  db = sum over positions of dy
 // An RMS norm is the same without m, b and the mean of h.
 #include "workloads/engine/layers/layers.hpp"

@@ -1,6 +1,7 @@
-// Memory layout of the trained values: values, gradients, their averages and narrow copies are one block each, in the order in
-// which the backward pass completes the gradients (a residual block's last batch norm completes slightly early).
-// Parameters start at multiples of 128 values. So one kernel updates all, and an all-reduce uses ranges of one block.
+// Memory layout of the trained values: values, gradients, their averages and narrow copies are one block each, in the
+// order in which the backward pass completes the gradients (a residual block's last batch norm completes slightly
+// early). Parameters start at multiples of 128 values. So one kernel updates all, and an all-reduce uses ranges of one
+// block.
 #pragma once
 
 #include "workloads/engine/ir/program.hpp"
@@ -35,8 +36,9 @@ struct Trained {
 
 /// Whether the layer treats all values alike.
 bool keeps_order(model::LayerKind kind);
-/// Whether the values of this flattened map are stored in PyTorch's order, because a layer reads that order, by way of layers that
-/// treat all values alike. Else they keep the order of the map, and so do the weights of the linear layers that read them.
+/// Whether the values of this flattened map are stored in PyTorch's order, because a layer reads that order, by way of
+/// layers that treat all values alike. Else they keep the order of the map, and so do the weights of the linear layers
+/// that read them.
 bool is_in_pytorch_order(const model::Graph& graph, int flatten);
 
 class Parameters {
@@ -51,7 +53,8 @@ class Parameters {
     /// Weights may be those of another layer.
     const Trained& of(int layer, bool is_bias) const { return trained_[index_of(layer, is_bias)]; }
     std::size_t index_of(int layer, bool is_bias) const;
-    /// A line on each parameter in order of readiness: what must be the same on all ranks so that they add the same gradients.
+    /// A line on each parameter in order of readiness: what must be the same on all ranks so that they add the same
+    /// gradients.
     std::string layouts() const;
     /// A line on each parameter with the checksum of its values; `values`: the block of that name.
     std::string checksums(std::span<const float> values) const;

@@ -7,7 +7,8 @@
 namespace roof::ir {
 namespace {
 
-/// What saves maps: the library's convolutions take over what they may of batch norms, or moments serve wherever they can.
+/// What saves maps: the library's convolutions take over what they may of batch norms, or moments serve wherever they
+/// can.
 enum class Saving { none, fused, moments };
 
 std::size_t planned_bytes(const model::Graph& graph, Settings settings, int batch, Saving saving)

@@ -1,5 +1,6 @@
-// A block of positions of a head, copied from the tensors into the four forms that the products of loops.hpp read. Each form has as many
-// words as the others; a word is an fp32 number or a pair of bf16 numbers along the depth of a product:
+// A block of positions of a head, copied from the tensors into the four forms that the products of loops.hpp read. Each
+// form has as many words as the others; a word is an fp32 number or a pair of bf16 numbers along the depth of a
+// product:
 //   rows [position][words of channels], columns [words of channels][position],
 //   pairs [words of positions][channel], turned pairs [channel][words of positions].
 #pragma once

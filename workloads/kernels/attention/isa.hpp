@@ -20,7 +20,8 @@ struct AttentionShape {
     int rows = 0;  ///< of the table of numbers that are added to scores; 0: none
 
     int blocks() const { return (positions + attention_block - 1) / attention_block; }
-    /// Pairs of a query and a key in the blocks that the loops work on: of a causal attention all up to the query's own block.
+    /// Pairs of a query and a key in the blocks that the loops work on: of a causal attention all up to the query's own
+    /// block.
     long long pairs() const
     {
         if (!causal) return 1LL * positions * positions;
@@ -70,8 +71,8 @@ struct AttentionTensors {
     float* to_added = nullptr;    ///< [rows], to which a backward part adds its share
 };
 
-/// `parts` threads may share a head: part k takes each block of queries whose number is k modulo `parts`. `scratch`, and what the parts
-/// add to the gradients of keys and values, are numbers at whole cache lines.
+/// `parts` threads may share a head: part k takes each block of queries whose number is k modulo `parts`. `scratch`,
+/// and what the parts add to the gradients of keys and values, are numbers at whole cache lines.
 struct AttentionLoops {
     const char* name;
     std::ptrdiff_t (*scratch)(const AttentionShape& shape);

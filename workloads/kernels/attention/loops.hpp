@@ -1,10 +1,10 @@
 // Attention of one head by blocks of queries and keys, whose scores stay in the L1; the formulas are in
-// engine/layers/attention.cpp. Scores are [key][query], so that a vector has one key of several queries and sums over keys need no
-// shuffles. A later block of keys with a much larger score scales down what the earlier ones gave.
+// engine/layers/attention.cpp. Scores are [key][query], so that a vector has one key of several queries and sums over
+// keys need no shuffles. A later block of keys with a much larger score scales down what the earlier ones gave.
 //
 // All products are those of `Products`, of the forms in blocks.hpp.
-// As for other loops, a source file selects its instruction set before it includes this, and the code calls nothing of the standard
-// library.
+// As for other loops, a source file selects its instruction set before it includes this, and the code calls nothing of
+// the standard library.
 #pragma once
 
 #include "workloads/kernels/attention/blocks.hpp"
@@ -215,7 +215,8 @@ class AttentionLoopsFor : AttentionBlocks<lanes, Products> {
             });
     }
 
-    /// 2^x to 2e-7 of itself for x < 128: 2^n times a polynomial of the rest, with the least largest error. 0 from -127 down.
+    /// 2^x to 2e-7 of itself for x < 128: 2^n times a polynomial of the rest, with the least largest error. 0 from -127
+    /// down.
     [[gnu::always_inline]] static void power(Floats& x)
     {
         constexpr float rounding = 12582912;  // 1.5 * 2^23

@@ -1,5 +1,5 @@
-// Products of two matrices of 32-bit words for the loops of attention, by vectors: a word is one fp32 number, or a pair of bf16 numbers
-// that follow one another along the depth.
+// Products of two matrices of 32-bit words for the loops of attention, by vectors: a word is one fp32 number, or a pair
+// of bf16 numbers that follow one another along the depth.
 #pragma once
 
 #include "workloads/kernels/lanes.hpp"

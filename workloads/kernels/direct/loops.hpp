@@ -1,7 +1,7 @@
 // The table of the direct loops, tile_loops.hpp and gradient_loops.hpp, as compiled for each instruction set. Loops
 // multiply 32-bit words: fp32 numbers, or pairs of bf16 numbers by the dot product. The words of fp32 maps are the maps
-// themselves. bf16 maps are packed: widened to fp32 numbers, or for the weights' gradient by the dot product as pairs of
-// two images. Forward and backward_data by the dot product take pairs of adjacent channels, which need no packing.
+// themselves. bf16 maps are packed: widened to fp32 numbers, or for the weights' gradient by the dot product as pairs
+// of two images. Forward and backward_data by the dot product take pairs of adjacent channels, which need no packing.
 #pragma once
 
 #include "workloads/kernels/elements.hpp"

@@ -4,8 +4,9 @@
 // dot product. While a strip is computed, the source of the next one is fetched.
 //
 // Tiles can skip one column of padding on either side and then read the map itself. With wider padding they read a
-// frame: a copy of a strip's rows with columns of zeros on both sides. bf16 is widened in the frame; under a window of 1,
-// where tiles share no source, tile by tile, so that it stays in the L1; or, if many groups read it, once for all of them.
+// frame: a copy of a strip's rows with columns of zeros on both sides. bf16 is widened in the frame; under a window of
+// 1, where tiles share no source, tile by tile, so that it stays in the L1; or, if many groups read it, once for all of
+// them.
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/direct/maps_plan.hpp"
 #include "workloads/kernels/parallel.hpp"

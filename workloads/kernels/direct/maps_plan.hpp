@@ -23,8 +23,8 @@ struct DirectClass {
 };
 
 /// The products of a convolution along one axis, rows or columns, forward or backward to the source. Results with the
-/// same taps form a class. Forward has one class. Backward with stride s has s, each with a part of the window. A result
-/// that no window of the forward pass touched has no taps.
+/// same taps form a class. Forward has one class. Backward with stride s has s, each with a part of the window. A
+/// result that no window of the forward pass touched has no taps.
 struct DirectAxis {
     /// `length`: of the convolution's source.
     DirectAxis(const model::ConvolutionPass& shape, int length)

@@ -1,4 +1,5 @@
-// The loops of attention for AMX, whose tiles hold 16 rows of 16 words. The rest is as for AVX-512 with the bf16 dot product.
+// The loops of attention for AMX, whose tiles hold 16 rows of 16 words. The rest is as for AVX-512 with the bf16 dot
+// product.
 #include "workloads/kernels/attention/isa.hpp"
 
 #include <immintrin.h>

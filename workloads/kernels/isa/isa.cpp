@@ -47,7 +47,8 @@ bool tiles_are_granted()
 
 Isa processor_isa()
 {
-    // clang 16 does not know the names of the levels x86-64-v3 and v4. No processor has these without the rest of a level.
+    // clang 16 does not know the names of the levels x86-64-v3 and v4. No processor has these without the rest of a
+    // level.
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2"))
         return Isa::sse;
     if (!__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq") ||

@@ -19,8 +19,8 @@ constexpr EnumNames<Isa, 5> names_of(Isa)
 
 /// The widest that this processor has.
 Isa processor_isa();
-/// The widest that the loops use. The environment variable ONEDNN_MAX_CPU_ISA, which limits oneDNN, limits these loops too.
-/// Tests hide instructions with it.
+/// The widest that the loops use. The environment variable ONEDNN_MAX_CPU_ISA, which limits oneDNN, limits these loops
+/// too. Tests hide instructions with it.
 Isa widest_isa();
 
 }  // namespace roof::kernels

@@ -1,6 +1,6 @@
-// Operands of a linear layer's products as 32-bit words: fp32 numbers, widened where they are bf16, or for the dot product
-// two bf16 numbers that are adjacent in the sum. The loops are written once; a sum over K numbers has K words, or K / 2.
-// Included after a source file has selected its instruction set.
+// Operands of a linear layer's products as 32-bit words: fp32 numbers, widened where they are bf16, or for the dot
+// product two bf16 numbers that are adjacent in the sum. The loops are written once; a sum over K numbers has K words,
+// or K / 2. Included after a source file has selected its instruction set.
 #pragma once
 
 #include "workloads/kernels/lanes.hpp"

@@ -215,8 +215,8 @@ class WinogradTransforms {
         return [=](int row, int column, Floats& value) { Lane::load(from + (row * across + column) * apart, value); };
     }
 
-    /// Transforms the columns of a corner of the input, zeros beyond it, then the rows that a corner of the result needs.
-    /// Constant corners leave no branches. one_way(given, made, n) makes at least n numbers.
+    /// Transforms the columns of a corner of the input, zeros beyond it, then the rows that a corner of the result
+    /// needs. Constant corners leave no branches. one_way(given, made, n) makes at least n numbers.
     template <int in, int out, class OneWay, class Load, class Store>
     [[gnu::always_inline]] static void both_ways(const OneWay& one_way, const Extent& from, const Load& load,
                                                  const Extent& to, const Store& store)

@@ -1,4 +1,5 @@
-// oneDNN reports only an implementation's name, not how it computes. The table of names is the only place that interprets them.
+// oneDNN reports only an implementation's name, not how it computes. The table of names is the only place that
+// interprets them.
 #include "workloads/onednn/convolution/passes.hpp"
 
 #include "ert/base/names.hpp"
@@ -101,8 +102,8 @@ void add_kernels(const ConvolutionPass& shape, int threads, std::vector<Candidat
                        }});
 }
 
-/// Weights of single positions as a matrix. They are read in any layout; a gradient is written in one that no convolution has, and so in
-/// a tensor of the program.
+/// Weights of single positions as a matrix. They are read in any layout; a gradient is written in one that no
+/// convolution has, and so in a tensor of the program.
 Tensor matrix_of(Program& program, const Tensor& weights)
 {
     const Dims dims = dims_of(weights.desc());

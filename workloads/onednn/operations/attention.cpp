@@ -1,4 +1,5 @@
-// Attention by loops of our own (kernels/attention). A thread takes a head of an image, or a part of its queries where there are few heads.
+// Attention by loops of our own (kernels/attention). A thread takes a head of an image, or a part of its queries where
+// there are few heads.
 #include "workloads/kernels/attention/isa.hpp"
 #include "workloads/kernels/linear/products.hpp"
 #include "workloads/kernels/parallel.hpp"
@@ -30,7 +31,8 @@ struct Heads {
     Dim images, heads, kv_heads;
     int parts;  ///< of a head
 
-    /// Heads of queries that one of keys and values serves, and items that share its gradients; those follow one another.
+    /// Heads of queries that one of keys and values serves, and items that share its gradients; those follow one
+    /// another.
     Dim group() const { return heads / kv_heads; }
     Dim sharing() const { return group() * parts; }
 

@@ -1,6 +1,6 @@
-// Attention of one position over a cache of keys and values. A thread takes a head of keys and values of an image, with the heads of
-// queries that it serves: scores are the product of the keys with these queries, results that of their weights with the values, both
-// by the loops of linear layers, which read the cache once.
+// Attention of one position over a cache of keys and values. A thread takes a head of keys and values of an image, with
+// the heads of queries that it serves: scores are the product of the keys with these queries, results that of their
+// weights with the values, both by the loops of linear layers, which read the cache once.
 #include "workloads/engine/activations.hpp"
 #include "workloads/kernels/linear/isa.hpp"
 #include "workloads/kernels/parallel.hpp"

@@ -1,5 +1,5 @@
-// Layer and RMS norm over the channels of each position, in the layout that the source has. A thread copies the channels of a position
-// into a row of fp32 numbers; the arithmetic is in engine/layers/layer_norm.cpp.
+// Layer and RMS norm over the channels of each position, in the layout that the source has. A thread copies the
+// channels of a position into a row of fp32 numbers; the arithmetic is in engine/layers/layer_norm.cpp.
 #include "workloads/kernels/lanes.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/positions.hpp"
@@ -10,8 +10,8 @@
 namespace roof::onednn {
 namespace {
 
-/// Forward y is the result; backward the gradient of the result, dx that of the source, and `sums` those of shift and scale of one
-/// thread, [2][channels]. An RMS norm has neither shift nor mean.
+/// Forward y is the result; backward the gradient of the result, dx that of the source, and `sums` those of shift and
+/// scale of one thread, [2][channels]. An RMS norm has neither shift nor mean.
 struct Norm {
     Positions at;
     float epsilon = 0;
@@ -21,8 +21,8 @@ struct Norm {
     float *rows = nullptr, *sums = nullptr;  ///< rows: of one thread, [2][rows_at_once][stored]
 };
 
-/// Positions that a thread copies at once, whole pages of a map in blocks of 16 channels; and those whose sums it adds at once, since
-/// additions to one sum wait for one another.
+/// Positions that a thread copies at once, whole pages of a map in blocks of 16 channels; and those whose sums it adds
+/// at once, since additions to one sum wait for one another.
 constexpr Dim rows_at_once = 64;
 constexpr int sums_at_once = 4;
 

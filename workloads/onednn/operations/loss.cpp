@@ -27,7 +27,8 @@ struct Losses {
     float* rows;  ///< of one thread, [rows_at_once][stored]
 };
 
-/// Replaces the row's logits by their gradients; returns -log of the label's probability. Sums of so many numbers are added in double.
+/// Replaces the row's logits by their gradients; returns -log of the label's probability. Sums of so many numbers are
+/// added in double.
 [[gnu::always_inline]] inline double loss_of_row(float* row, Dim classes, int label, float share)
 {
     constexpr Dim piece = 1024;

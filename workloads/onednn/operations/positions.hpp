@@ -1,4 +1,5 @@
-// The channels of a position, in any layout whose positions follow one another and whose channels have at most one block.
+// The channels of a position, in any layout whose positions follow one another and whose channels have at most one
+// block.
 #pragma once
 
 #include "workloads/kernels/lanes.hpp"
@@ -67,8 +68,8 @@ struct DimRange {
     Dim begin, end;
 };
 
-/// Calls copy(where the channels of a position are, the same in rows of `apart` numbers, their count) for each piece of the channels: piece
-/// by piece for all positions, which are next to each other in a layout with blocks.
+/// Calls copy(where the channels of a position are, the same in rows of `apart` numbers, their count) for each piece of
+/// the channels: piece by piece for all positions, which are next to each other in a layout with blocks.
 template <class Copy>
 [[gnu::always_inline]] inline void for_pieces(const Positions& at, const DimRange& positions, const DimRange& channels,
                                               Dim apart, const Copy& copy)

@@ -1,5 +1,5 @@
-// Rotary positions, in the layout that the source has. A thread copies the channels of positions into rows of fp32 numbers, turns them
-// there, and copies them back.
+// Rotary positions, in the layout that the source has. A thread copies the channels of positions into rows of fp32
+// numbers, turns them there, and copies them back.
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/positions.hpp"
 

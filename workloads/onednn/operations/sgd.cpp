@@ -1,7 +1,7 @@
 // Stochastic gradient descent with momentum and weight decay, as in PyTorch, for every parameter:
 //   g += decay * p;   m = momentum * m + g;   p -= rate * m
-// The momentum starts at zero. One pass over all tensors: 6 FLOPs, 3 reads and 2 writes per number. Or AdamW, as formulas.hpp has it:
-// 14 FLOPs, 4 reads and 3 writes.
+// The momentum starts at zero. One pass over all tensors: 6 FLOPs, 3 reads and 2 writes per number. Or AdamW, as
+// formulas.hpp has it: 14 FLOPs, 4 reads and 3 writes.
 #include "workloads/engine/ir/formulas.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/binding.hpp"

@@ -70,13 +70,13 @@ struct Implementation {
 };
 
 /// All implementations of a pass, in oneDNN's order of preference. Reference code is included only if there is nothing
-/// else. Empty if oneDNN has no such algorithm for the shape. Maps and weights are in its precision, gradients of weights in
-/// fp32; the source in the layout that the implementation prefers, or plain.
+/// else. Empty if oneDNN has no such algorithm for the shape. Maps and weights are in its precision, gradients of
+/// weights in fp32; the source in the layout that the implementation prefers, or plain.
 std::vector<Implementation> convolution_implementations(const dnnl::engine& engine, const ConvolutionPass& shape,
                                                         dnnl::algorithm algorithm, bool is_plain);
 
-/// As convolution_implementations() for a convolution of single positions, as a product of rows: [positions of all images][channels]
-/// between maps, weights [o][i] in any layout. Empty for other convolutions.
+/// As convolution_implementations() for a convolution of single positions, as a product of rows: [positions of all
+/// images][channels] between maps, weights [o][i] in any layout. Empty for other convolutions.
 std::vector<Implementation> product_implementations(const dnnl::engine& engine, const ConvolutionPass& shape);
 
 struct PoolingPasses {

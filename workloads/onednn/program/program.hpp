@@ -56,7 +56,8 @@ class Program : public engine::Program<std::function<void()>> {
     /// A tensor whose memory the caller sets before each run.
     Tensor outside(const Desc& desc) const { return {dnnl::memory(desc, engine_, DNNL_MEMORY_NONE)}; }
 
-    /// Appends a primitive; its scratchpad is part of the memory plan. Here and below tensors that are none are left out.
+    /// Appends a primitive; its scratchpad is part of the memory plan. Here and below tensors that are none are left
+    /// out.
     void append(const Implementation& implementation, Arguments arguments);
     /// Appends a function that reads and writes these tensors.
     void append(std::function<void()> run, const std::vector<Tensor>& used, const std::string& implementation);

@@ -1,5 +1,6 @@
-// Steps beside the roofs of their own calibration. Made machines have round numbers. The recorded ones are of three kinds: there the program
-// is the probe "ert", a loop of known FLOPs and bytes that the same calibration timed, and whose rate is no roof.
+// Steps beside the roofs of their own calibration. Made machines have round numbers. The recorded ones are of three
+// kinds: there the program is the probe "ert", a loop of known FLOPs and bytes that the same calibration timed, and
+// whose rate is no roof.
 #include "analysis/study/compared/compare.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/results/results.hpp"

@@ -1,5 +1,6 @@
-// Peaks for other programs. The made study has DRAM at 10 GB/s and, with two threads, fp32 at 100 and fp64 at 50 GFLOP/s; the made GPU has
-// its own round numbers. Expected values are these, in the units of each form. tests/tools/test_exports.py has the programs that read them.
+// Peaks for other programs. The made study has DRAM at 10 GB/s and, with two threads, fp32 at 100 and fp64 at 50
+// GFLOP/s; the made GPU has its own round numbers. Expected values are these, in the units of each form.
+// tests/tools/test_exports.py has the programs that read them.
 #include "analysis/study/exports/export.hpp"
 #include "ert/base/error.hpp"
 #include "made.hpp"

@@ -14,7 +14,8 @@ using namespace roof::analysis;
 
 namespace {
 
-/// A step of 40 ms: a convolution for `compute` ms at the fp32 roof, a ReLU for `memory` ms at DRAM's, and nothing else.
+/// A step of 40 ms: a convolution for `compute` ms at the fp32 roof, a ReLU for `memory` ms at DRAM's, and nothing
+/// else.
 Measurement step(double compute, double memory)
 {
     Measurement row = made::row();

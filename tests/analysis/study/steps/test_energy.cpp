@@ -36,7 +36,8 @@ Measurement probe(Role role, double amount, double energy, const std::string& pr
     return row;
 }
 
-/// 20 GFLOP/J in fp32, 2 GB/J from memory; the others serve another precision, another level and another number of threads.
+/// 20 GFLOP/J in fp32, 2 GB/J from memory; the others serve another precision, another level and another number of
+/// threads.
 Study sustained_study()
 {
     Measurement step = made::row();

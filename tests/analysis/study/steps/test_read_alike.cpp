@@ -19,7 +19,8 @@ using namespace roof::analysis;
 
 namespace {
 
-/// Two batches, precisions, thread counts and algorithms; one rank, and two with weak and strong scaling and both kinds of communication.
+/// Two batches, precisions, thread counts and algorithms; one rank, and two with weak and strong scaling and both kinds
+/// of communication.
 std::vector<Measurement> varied_rows()
 {
     std::vector<Measurement> rows;
