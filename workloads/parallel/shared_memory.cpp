@@ -23,6 +23,8 @@
 namespace roof::parallel {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::size_t page = 4096;
 constexpr std::size_t slot_doubles = 1024;
 constexpr std::size_t window_bytes = 1 << 20;
@@ -291,11 +293,8 @@ class SharedMemoryCommunicator : public Communicator {
     void throw_failure() const
     {
         constexpr int most_milliseconds = 1000;
-        auto failures = header().failures.load();
-        for (int i = 0; i < most_milliseconds && failures == 1; ++i) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            failures = header().failures.load();
-        }
+        const std::atomic<std::uint32_t>& failures = header().failures;
+        for (int i = 0; i < most_milliseconds && failures == 1; ++i) std::this_thread::sleep_for(1ms);
         if (failures == 2) throw Error(header().message.data());
         if (failures == 1) throw Error("a rank failed, and was killed before it could say why");
     }
