@@ -11,12 +11,20 @@ const Layout& as(const CUpti_Activity& record)
 
 CopyKind copy_kind(std::uint8_t kind)
 {
-    const auto is_either = [kind](auto one, auto other) { return kind == one || kind == other; };
-    return is_either(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, CUPTI_ACTIVITY_MEMCPY_KIND_HTOA)   ? CopyKind::host_to_device
-           : is_either(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, CUPTI_ACTIVITY_MEMCPY_KIND_ATOH) ? CopyKind::device_to_host
-           : kind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOH                                     ? CopyKind::host_to_host
-           : kind == CUPTI_ACTIVITY_MEMCPY_KIND_PTOP                                     ? CopyKind::peer
-                                                                                         : CopyKind::device_to_device;
+    switch (kind) {
+        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
+        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA:
+            return CopyKind::host_to_device;
+        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
+        case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH:
+            return CopyKind::device_to_host;
+        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOH:
+            return CopyKind::host_to_host;
+        case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
+            return CopyKind::peer;
+        default:
+            return CopyKind::device_to_device;
+    }
 }
 
 /// CUPTI's own work, and not the driver's: what the program compiles and loads is its own time.

@@ -34,24 +34,37 @@ std::string extent(const std::array<std::int32_t, 3>& sizes)
 
 std::optional<MemoryKind> memory_kind(std::uint8_t kind)
 {
-    const auto is_one_of = [kind](auto... kinds) { return ((kind == kinds) || ...); };
-    if (kind == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE) return MemoryKind::pageable;
-    if (kind == CUPTI_ACTIVITY_MEMORY_KIND_PINNED) return MemoryKind::pinned;
-    if (is_one_of(CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, CUPTI_ACTIVITY_MEMORY_KIND_ARRAY,
-                  CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC))
-        return MemoryKind::device;
-    if (is_one_of(CUPTI_ACTIVITY_MEMORY_KIND_MANAGED, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC))
-        return MemoryKind::managed;
-    return std::nullopt;
+    switch (kind) {
+        case CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE:
+            return MemoryKind::pageable;
+        case CUPTI_ACTIVITY_MEMORY_KIND_PINNED:
+            return MemoryKind::pinned;
+        case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE:
+        case CUPTI_ACTIVITY_MEMORY_KIND_ARRAY:
+        case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC:
+            return MemoryKind::device;
+        case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED:
+        case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC:
+            return MemoryKind::managed;
+        default:
+            return std::nullopt;
+    }
 }
 
 std::string wait_kind(CUpti_ActivitySynchronizationType type)
 {
-    return type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE     ? "event"
-           : type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT   ? "stream wait"
-           : type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE  ? "stream"
-           : type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE ? "context"
-                                                                             : "unknown";
+    switch (type) {
+        case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE:
+            return "event";
+        case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT:
+            return "stream wait";
+        case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE:
+            return "stream";
+        case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE:
+            return "context";
+        default:
+            return "unknown";
+    }
 }
 
 Seconds length(Nanoseconds begin, Nanoseconds end)

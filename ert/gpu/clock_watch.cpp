@@ -17,8 +17,8 @@ Hertz clock_of(std::span<const ClockReading> readings)
     constexpr double least_nanoseconds = 50e3;  // the timer ticks every microsecond or so
     std::vector<double> clocks;
     for (const ClockReading& reading : readings) {
-        const auto nanoseconds =
-            static_cast<double>(static_cast<long long>(reading.last_nanosecond - reading.first_nanosecond));
+        if (reading.last_nanosecond <= reading.first_nanosecond) continue;
+        const auto nanoseconds = static_cast<double>(reading.last_nanosecond - reading.first_nanosecond);
         if (nanoseconds < least_nanoseconds) continue;
         clocks.push_back(1e9 * static_cast<double>(reading.last_cycle - reading.first_cycle) / nanoseconds);
     }

@@ -107,12 +107,14 @@ bool has_context()
     static const auto get = [] {
         void* found = nullptr;
         cudaDriverEntryPointQueryResult known{};
-        check(cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &found, 4000, cudaEnableDefault, &known));
-        return reinterpret_cast<GetContext>(found);  // every driver has it
+        const cudaError_t status =
+            cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &found, 4000, cudaEnableDefault, &known);
+        if (status != cudaSuccess) cudaGetLastError();
+        const bool is_there = status == cudaSuccess && known == cudaDriverEntryPointSuccess;
+        return is_there ? reinterpret_cast<GetContext>(found) : nullptr;
     }();
     CUcontext context = nullptr;
-    get(&context);
-    return context != nullptr;
+    return get == nullptr || (get(&context) == CUDA_SUCCESS && context != nullptr);
 }
 
 }  // namespace

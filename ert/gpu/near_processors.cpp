@@ -40,12 +40,12 @@ OnProcessors::OnProcessors(const std::vector<int>& processors) : former_(process
     std::vector<int> wanted;
     std::ranges::copy_if(former_, std::back_inserter(wanted),
                          [&](int one) { return std::ranges::count(processors, one) > 0; });
-    if (keep_thread_to(wanted) != 0) former_.clear();
+    if (wanted.empty() || keep_thread_to(wanted) != 0) former_.clear();
 }
 
 OnProcessors::~OnProcessors()
 {
-    keep_thread_to(former_);
+    if (!former_.empty()) keep_thread_to(former_);
 }
 
 }  // namespace roof::gpu

@@ -48,7 +48,8 @@ void DeviceProgram::fill(const model::Graph& graph, const Settings& settings) co
 {
     gpu::check(cudaMemset(arena_.data(), 0, arena_.bytes()));
     for_initial_values(list_, graph, settings, [&](const Trained& trained, const std::vector<float>& values) {
-        for (const Tensor& each : {trained.value, trained.read}) repeat(values, each, memory_);
+        repeat(values, trained.value, memory_);
+        if (settings.narrow()) repeat(values, trained.read, memory_);
     });
     for (const Running& one : list_.running) repeat({1.0F}, one.variance, memory_);
     for (std::size_t k = 0; k < list_.caches.size(); ++k) {

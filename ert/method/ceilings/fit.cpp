@@ -16,7 +16,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -388,10 +387,7 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine,
     const std::vector<MeasuredLevel> levels = find_levels(points, machine);
     Ceilings ceilings{
         ceilings_of(points, levels), with_most_threads(levels), levels, unmeasured_in(points, machine), {}};
-    for (const SeenCeiling& one : std::views::reverse(seen))  // without rows each as it was seen last
-        if (rows.empty() &&
-            std::ranges::none_of(ceilings.all, [&](const Ceiling& c) { return is_same_ceiling(c, one.ceiling); }))
-            ceilings.all.push_back(one.ceiling);
+    if (rows.empty()) ceilings.all = newest_of(seen);
     judge_by_looks(seen, ceilings.all);
     refuse_disorder(ceilings);
     return ceilings;

@@ -17,10 +17,9 @@ namespace {
 // Set by simulated looks: neighbours that change by looks, rounds or samples, and rounds that differ by 2 to 8%.
 constexpr double reach_in_tolerances = 1.5;
 constexpr double agreeing_share = 0.45;  ///< share from which two times are enough
-
-constexpr double luck_of_rounds = 0.2;  ///< within which three quarters of the rounds lie that differ by themselves
-constexpr double usual_drift = 0.003;   ///< of a quiet machine's rates between times, as a logarithm
-constexpr double of_sets = 0.1;         ///< tolerances to each side: what other sets, loops and readings would add
+constexpr double luck_of_rounds = 0.2;   ///< within which three quarters of the rounds lie that differ by themselves
+constexpr double usual_drift = 0.003;    ///< of a quiet machine's rates between times, as a logarithm
+constexpr double of_sets = 0.1;          ///< tolerances to each side: what other sets, loops and readings would add
 
 enum class Lies { in, faster, just_below, disturbed_in, slower, disturbed, unknown };
 
@@ -387,6 +386,15 @@ void judge_by_looks(std::span<const SeenCeiling> seen, std::span<Ceiling> ceilin
         const auto halves = half_widths_between(of_device.second);
         for (std::size_t i = 0; i < halves.size(); ++i) of_device.first[i]->between = halves[i];
     }
+}
+
+std::vector<Ceiling> newest_of(std::span<const SeenCeiling> seen)
+{
+    std::vector<Ceiling> newest;
+    for (auto one = seen.rbegin(); one != seen.rend(); ++one)
+        if (std::ranges::none_of(newest, [&](const Ceiling& c) { return is_same_ceiling(c, one->ceiling); }))
+            newest.push_back(one->ceiling);
+    return newest;
 }
 
 }  // namespace roof

@@ -58,4 +58,7 @@ bool is_same_ceiling(const Ceiling& a, const Ceiling& b);
 /// has to be slow when most ceilings of its level are, and fast when they are; what they lost at the end it lost too.
 void judge_by_looks(std::span<const SeenCeiling> seen, std::span<Ceiling> ceilings);
 
+/// Each ceiling as it was seen last. `seen`: in order of time.
+std::vector<Ceiling> newest_of(std::span<const SeenCeiling> seen);
+
 }  // namespace roof

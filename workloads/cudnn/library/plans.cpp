@@ -53,8 +53,8 @@ void plan_in_time(const std::vector<Engine>& engines, const Descriptor& device, 
 
 std::size_t largest_workspace(const NumberedPlans& plans)
 {
-    std::int64_t bytes{};
-    for (const auto& one : plans) bytes = std::max(bytes, one ? one->plan.workspace : bytes);
+    std::int64_t bytes = 0;
+    for (const auto& one : plans) bytes = std::max(bytes, one ? one->plan.workspace : 0);
     return static_cast<std::size_t>(bytes);
 }
 
@@ -180,16 +180,15 @@ std::size_t Plans::fastest(const engine::Question& asked, const std::vector<std:
 std::size_t Plans::fastest_or_first(const engine::Question& asked, const std::vector<std::string>& names,
                                     const NumberedPlans& plans, const std::function<void(Trial&)>& write)
 {
-    if (!impossible_.insert(asked).second) return 0;
+    if (impossible_.contains(asked)) return 0;
     try {
-        const std::size_t found = fastest(asked, names, plans, write);
-        impossible_.erase(asked);
-        return found;
+        return fastest(asked, names, plans, write);
     } catch (const Unsupported&) {
-        return 0;
+        impossible_.insert(asked);
     } catch (const OutOfMemory&) {
-        return 0;
+        impossible_.insert(asked);
     }
+    return 0;
 }
 
 Choice Plans::keep(const AnyShape& shape, const PlannedEngine& candidate, bool is_fused)
