@@ -8,8 +8,8 @@
 
 namespace roof::gpu {
 
-/// The multiprocessors have numbers at the end of those that have a reading: with 255, the first has the last one, and
-/// the second has none.
+/// Multiprocessors are numbered from `first_multiprocessor` on. By default that is the last number that has a reading:
+/// so the first one has it, and the second has none.
 class Readings {
   public:
     explicit Readings(unsigned first_multiprocessor = clock_readings - 1) : first_(first_multiprocessor)

@@ -30,8 +30,8 @@ std::size_t workspace_limit()
 }
 
 /// Adds a plan for each engine, or none if it does not support the device, needs too much memory or is not tried. The
-/// heuristics list the most likely engines first, so planning ends after a time; of those that are compiled at run
-/// time, which takes a good part of a second, only the first is planned.
+/// heuristics list the most likely engines first, so planning stops after some time. An engine that is compiled at run
+/// time takes a good part of a second: of those only the first is planned.
 void plan_in_time(const std::vector<Engine>& engines, const Descriptor& device, NumberedPlans& plans)
 {
     constexpr int least_tried = 2;
