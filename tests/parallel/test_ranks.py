@@ -188,13 +188,14 @@ class Started_by_roof(Ranks):
     def test_ranks_that_share_memory_send_no_messages(self):
         with tempfile.TemporaryDirectory() as folder:
             plan = Path(folder) / "plan.yaml"
-            plan.write_text("name: p\nrun:\n  - {bench: network, path: 1x2, size: 64}\n", encoding="ascii")
+            plan.write_text("name: p\nrun:\n  - {bench: network, path: [1x2, 2x2], size: 64}\n", encoding="ascii")
             done = start("sweep", str(plan), "--out", "rows", program=ROOF, folder=folder)
             self.assertEqual(0, done.returncode, done.stderr)
             with open(Path(folder) / "rows" / "measurements.csv", encoding="utf-8", newline="") as file:
-                rows = {row["operation"]: row for row in csv.DictReader(file)}
-        self.assertEqual("ok", rows["allreduce"]["status"])
-        self.assertIn("share memory and send each other no messages", rows["ring"]["reason"])
+                rows = {(row["operation"], row["path"]): row for row in csv.DictReader(file)}
+        self.assertEqual("ok", rows["allreduce", "1x2"]["status"])
+        self.assertIn("share memory and send each other no messages", rows["ring", "1x2"]["reason"])
+        self.assertIn("messages between ranks need several: mpirun", rows["allreduce", "2x2"]["reason"])
 
     def test_nobody_starts_a_rank_by_hand(self):
         done = start("rank", program=ROOF)
