@@ -44,8 +44,8 @@ void ClockWatch::look(Trace& trace, const GpuState& state, Hertz clock)
 {
     trace.ran_at(clock);
     trace.ran_under(state.conditions);
-    for (const std::string_view why : {disturbance_in(state.slowdowns), saw(clock, is_power_capped(state.slowdowns))})
-        if (!why.empty()) trace.disturbed(why);
+    trace.disturbed(disturbance_in(state.slowdowns));
+    trace.disturbed(saw(clock, is_power_capped(state.slowdowns)));
 }
 
 std::string_view ClockWatch::saw(Hertz clock, bool names_power_cap)
