@@ -223,6 +223,51 @@ TEST_CASE("a map and another one are scaled by channels and added, and the signs
     }
 }
 
+TEST_CASE("signs and masks are those of the stored values: what is rounded to 0 is not positive",
+          "[kernels][operations]")
+{
+    for (const Precision precision : precisions) {
+        // Half of the smallest denormal: IEEE 754 rounds it to the even neighbour, which is 0.
+        const float lost = precision == Precision::bf16 ? 0x1p-134F : precision == Precision::fp16 ? 0x1p-25F : 0.0F;
+        const std::vector<float> scales{lost,     std::nextafter(lost, 1.0F),  std::nextafter(lost, -1.0F),
+                                        2 * lost, -std::nextafter(lost, 1.0F), 1,
+                                        -1};
+        for (const int channels : {16, 7}) {
+            OneOperation one;
+            const Tensor map{.batch = 2, .channels = channels, .height = 3, .width = 5, .precision = precision};
+            const auto scale_of = [&](std::size_t k) { return scales[k % static_cast<std::size_t>(channels) % 7]; };
+            const auto is_positive = [&](std::size_t k) { return scale_of(k) > lost; };
+            const auto ones = [](std::size_t) { return 1.0; };
+            const Tensor source = one.filled(map, ones);
+            const Tensor numbers = of_channels(map, Precision::fp32);
+            const ChannelNumbers given{one.filled(numbers, [](std::size_t) { return 0.0; }), one.filled(numbers, ones),
+                                       one.filled(numbers, scale_of),
+                                       one.filled(numbers, [](std::size_t) { return 0.0; })};
+            ReduceGradient sum{.share = one.filled(map, ones), .relu = true};
+            sum.source = source;
+            sum.channels = given;
+            sum.sum = one.empty(numbers);
+            sum.sum_of_products = one.empty(numbers);
+            sum.partial = one.empty(partial_sums_of(map, 3));
+            one.run(sum, {sum.sum, sum.sum_of_products, sum.partial});
+            one.check(sum.sum, [&](std::size_t c) { return is_positive(c) ? 30.0 : 0.0; });
+            if (channels % 8 != 0) continue;
+            OneOperation other;
+            Normalise normalise{.source = other.filled(map, ones), .result = other.empty(map), .relu = true};
+            normalise.scale = other.filled(numbers, scale_of);
+            normalise.shift = other.filled(numbers, [](std::size_t) { return 0.0; });
+            normalise.signs = other.empty(
+                {.batch = 1, .channels = static_cast<int>(map.elements() / 8), .precision = Precision::int8});
+            other.run(normalise, {normalise.result, normalise.signs});
+            other.check(normalise.signs, [&](std::size_t byte) {
+                double bits = 0;
+                for (std::size_t i = 0; i < 8; ++i) bits += is_positive(8 * byte + i) ? 1 << i : 0;
+                return bits;
+            });
+        }
+    }
+}
+
 TEST_CASE("a gradient is the sum of its shares where the output is positive", "[kernels][operations]")
 {
     for (const Precision precision : precisions) {

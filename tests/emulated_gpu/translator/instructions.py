@@ -263,6 +263,9 @@ class Writer:
     def write_cvt(self, o, operands):
         modes, (target, source) = o[1:-2], o[-2:]
         value = self.value(operands[1], CPP[source])
+        if modes == ["rn"] and target in ("f16x2", "bf16x2"):  # the second source is the lower half
+            high, low = (f"convert<{target[:-2]}>({self.value(each, CPP[source])}, Rounding::nearest).bits" for each in operands[1:])
+            return self.assign(operands[0], f"{target}{{u32{{{high}}} << 16 | {low}}}", target)
         if modes == ["sat"] and target == source == "f32":
             return self.assign(operands[0], f"saturated({value})", "f32")
         rounding = "none"

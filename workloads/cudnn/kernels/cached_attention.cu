@@ -72,7 +72,7 @@ __device__ Lanes<vector_width> turned_channels(const Element* row, unsigned firs
         const float across = other.lane[i] * sine.lane[i];
         own.lane[i] = own.lane[i] * cosine.lane[i] + (is_left ? -across : across);
     }
-    own.template round<Element>();
+    round<Element>(own);
     return own;
 }
 

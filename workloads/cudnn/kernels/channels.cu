@@ -46,7 +46,7 @@ struct ScaleBody {
 #pragma unroll
                 for (int i = 0; i < width; ++i) all.lane[i] = engine::activated<kind>(all.lane[i]);
             });
-            all.template round<Element>();
+            round<Element>(all);
         }
         const Lanes<width> by = load<width>(factor, of_image > 0 ? k / of_image * of_factor + k % of_factor : k);
 #pragma unroll

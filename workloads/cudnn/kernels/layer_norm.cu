@@ -81,13 +81,9 @@ __global__ void __launch_bounds__(threads_per_block)
         for_kept<kept>(there, [&](int k, std::uint32_t c) { x[k] = fetch<width>(of.source, row * vectors + c); });
         if constexpr (sums) {
             for_kept<kept>(there, [&](int k, std::uint32_t c) {
-                const Stored<Element, width> other = fetch<width>(of.other, row * vectors + c);
-                Stored<Element, width> sum;
-#pragma unroll
-                for (int i = 0; i < width; ++i)
-                    sum.lane[i] = narrow<Element>(widen(x[k].lane[i]) + widen(other.lane[i]));
-                reinterpret_cast<Stored<Element, width>*>(of.sum)[row * vectors + c] = sum;
-                x[k] = sum;
+                Lanes<width> sum = widened(x[k]);
+                sum.add(load<width>(of.other, row * vectors + c));
+                x[k] = store(of.sum, row * vectors + c, sum);
             });
         }
         float mean[1] = {};

@@ -70,11 +70,8 @@ struct GradientBody {
                         Totals<width, parts>& sums) const
     {
         Lanes<width> g = given.gradient_of(fetched.given);
-        if constexpr (beside == Beside::stores) {
-            // Sum the rounded values, because later kernels read those.
-            store(result, place.vector, g);
-            g.template round<Element>();
-        }
+        // Sum the rounded values, because later kernels read those.
+        if constexpr (beside == Beside::stores) g = widened(store(result, place.vector, g));
         if constexpr (beside == Beside::masks_by_source)
             numbers.scaling.template mask<Element>(g, widened(fetched.source[0]));
 #pragma unroll
