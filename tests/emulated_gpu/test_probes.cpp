@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/bulk.hpp"
+#include "ert/gpu/kernels/chains.hpp"
 #include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
@@ -236,10 +237,12 @@ TEST_CASE("each probe's check runs its kernel, and tells wrong results from righ
         check("bandwidth", set("65536") + Values{{"operation", operation}, {"isa", "cuda"}}, "stream_kernel");
     check("bandwidth", set("65536") + Values{{"operation", "load"}, {"isa", "bulk"}}, "bulk_kernel");
     const emulated::Card& card = emulated::machine().device(0).card;
-    for (const auto& [operation, flops] : {std::pair{"fma", 2}, {"add", 1}, {"mul", 1}}) {
+    for (const auto& [operation, kind, flops] : {std::tuple{"fma", ChainOperation::fma, 2},
+                                                 {"add", ChainOperation::add, 1},
+                                                 {"mul", ChainOperation::mul, 1}}) {
         const double most = flops * card.lanes * card.multiprocessors;  // in a clock
-        const double rate =
-            check("flops", {{"operation", operation}, {"isa", "cuda"}, {"precision", "fp32"}}, "chain_kernel");
+        const double rate = check("flops", {{"operation", operation}, {"isa", "cuda"}, {"precision", "fp32"}},
+                                  "ChainOperationE" + std::to_string(static_cast<int>(kind)));
         CHECK((rate > 0.7 * most && rate < most));
     }
     check("flops", {{"operation", "tile"}, {"isa", "mma"}, {"precision", "bf16"}}, "mma_kernel");
@@ -254,7 +257,9 @@ TEST_CASE("each probe's check runs its kernel, and tells wrong results from righ
     check("cluster", {{"operation", "load"}, {"path", "cluster:2"}}, "cluster_load_kernel");
     check("cluster_latency", {{"path", "cluster:2"}}, "cluster_chase_kernel");
     check("latency", set("16384") + Values{{"isa", "cg"}}, "chase_kernel");
-    check("ert", set("65536") + Values{{"intensity", "1"}, {"precision", "fp32"}}, "intensity_kernel");
+    const Values curve = set("65536") + Values{{"precision", "fp32"}};
+    CHECK(check("ert", curve + Values{{"intensity", "4"}}, "intensity_kernel") >
+          2 * check("ert", curve + Values{{"intensity", "1/2"}}, "intensity_kernel"));  // of nearly the same time
     const Point shared = point_of(set("65536") + Values{{"operation", "load"}, {"isa", "cuda"}, {"path", "readers:2"}});
     Turns of_readers;
     const auto readers =

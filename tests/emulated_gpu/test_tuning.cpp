@@ -1,5 +1,6 @@
 // How a probe sizes its launches: what it puts into the stream, call by call, by arithmetic on times that are made
 // here.
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 
@@ -111,4 +112,15 @@ TEST_CASE("instructions of tensor cores that ran on no card of a GPU's capabilit
     }
     for (const char* none : {"9.1", "3.7"}) CHECK_FALSE(said("mma", none).empty());
     CHECK(said("cuda", "10.0").empty());
+}
+
+TEST_CASE("a GPU that no build or not this one serves is told so")
+{
+    Device device;
+    CHECK_THAT(missing_in_build(device).value(), Catch::EndsWith("; this GPU does not say which it has"));
+    device.facts["compute capability"] = "3.7";
+    CHECK_THAT(missing_in_build(device).value(), Catch::EndsWith("which no CUDA toolkit for C++20 compiles for"));
+    device.facts["compute capability"] = "5.2";
+    CHECK_THAT(missing_in_build(device).value(),
+               Catch::EndsWith("build on its machine, or with -DCMAKE_CUDA_ARCHITECTURES=52-real and CUDA 12"));
 }

@@ -138,6 +138,17 @@ TEST_CASE("a launch that is recorded is recorded on all ranks, and what each say
     CHECK(messages == std::vector<std::string>(3));
 }
 
+TEST_CASE("of many ranks that say something the first four are heard, and the others counted")
+{
+    const auto messages = on_ranks(6, [](Communicator& communicator) {
+        const auto all = World{shared(communicator), nullptr, {}}.remarks_of_ranks("hot");
+        if (all != std::vector<std::string>{"rank 0: hot", "rank 1: hot", "rank 2: hot", "rank 3: hot",
+                                            "likewise on 2 other ranks"})
+            throw Error("others are heard");
+    });
+    CHECK(messages == std::vector<std::string>(6));
+}
+
 TEST_CASE("what differs from rank 0 is named on all ranks, and no difference is silent")
 {
     const auto on_three = [](const std::string& of_rank_1) {

@@ -66,4 +66,6 @@ TEST_CASE("a path names ranks and nodes that are there")
 {
     for (const char* path : {"0-4", "1-0", "1-1", "3x1", "2x3", "1x1", "x", "2", "-1-2", "a-b", "2x", "0x2"})
         CHECK_THROWS_AS(ranks_on(path, two_by_two), InputError);
+    for (const char* path : {"-1x2", "2x0", "2x", "x"})
+        CHECK_THROWS_WITH(ranks_on(path, two_by_two), Catch::Contains("is neither two ranks"));
 }

@@ -54,13 +54,13 @@ Failure failure_of(const std::exception_ptr& failure)
     std::string message = "an unknown error";
     try {
         std::rethrow_exception(failure);
-    } catch (const OutOfMemory& error) {
-        failed.kind = Failure::Kind::out_of_memory;
-        failed.wanted = error.wanted.value;
-        failed.available = error.available.value;
-        message = error.what();
     } catch (const std::exception& error) {
         message = error.what();
+        if (const auto* const memory = dynamic_cast<const OutOfMemory*>(&error); memory != nullptr) {
+            failed.kind = Failure::Kind::out_of_memory;
+            failed.wanted = memory->wanted.value;
+            failed.available = memory->available.value;
+        }
     }
     std::strncpy(failed.message.data(), message.c_str(), failed.message.size() - 1);
     return failed;
