@@ -137,6 +137,21 @@ TEST_CASE("a time with disturbed samples alone confirms nothing")
     check(over({disturbed, look(22, 100), look(33, 100)}), Steadiness::steady, 100, 2);
 }
 
+TEST_CASE("slower samples that were disturbed, and faster ones of other sets, tell nothing against what two times show")
+{
+    const auto mixed = [](double minutes, bool is_disturbed) {
+        Look of = look(minutes, 100);
+        for (Round& round : of.rounds) {
+            round.insert(round.end(), 4, RateSample{.rate = 60, .disturbed = is_disturbed});
+            round.push_back({.rate = 110, .left_out = true});
+        }
+        return of;
+    };
+    check(over({mixed(0, true), mixed(11, true)}), Steadiness::steady, 100, 2);
+    CHECK(over({mixed(0, true)}).sustained.steadiness == Steadiness::at_least);
+    CHECK(over({mixed(0, false), mixed(11, false)}).sustained.steadiness == Steadiness::at_least);
+}
+
 TEST_CASE("rounds of another state confirm a rate and do not change it")
 {
     const bool before = false;

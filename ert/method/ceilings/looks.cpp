@@ -23,29 +23,32 @@ constexpr double of_sets = 0.1;          ///< tolerances to each side: what othe
 
 enum class Lies { in, faster, just_below, disturbed_in, slower, disturbed, unknown };
 
-/// Where most samples of the round lie, for a window around `centre`. `unknown`: without values.
+double value_of(const RateSample& sample, bool per_clock)
+{
+    return per_clock ? sample.rate / sample.clock : sample.rate;
+}
+
+/// Where most undisturbed samples of the round lie, for a window around `centre`. `unknown`: without values.
 Lies where_lies(const Round& round, double centre, double reach, bool per_clock)
 {
     std::vector<double> values;
-    std::size_t inside = 0;
-    std::size_t undisturbed = 0;
-    std::size_t undisturbed_inside = 0;
-    std::size_t faster = 0;
+    std::size_t inside = 0, fast = 0;  // fast: inside, or faster
+    std::size_t undisturbed = 0, undisturbed_fast = 0;
     for (const RateSample& sample : round) {
         if (sample.left_out || (per_clock && sample.clock <= 0)) continue;
-        const double value = values.emplace_back(per_clock ? sample.rate / sample.clock : sample.rate);
-        const bool is_inside = value >= centre * (1 - reach) && value <= centre * (1 + reach);
-        inside += is_inside ? 1 : 0;
+        const double value = values.emplace_back(value_of(sample, per_clock));
+        const bool is_fast = value >= centre * (1 - reach);
+        inside += is_fast && value <= centre * (1 + reach) ? 1 : 0;
+        fast += is_fast ? 1 : 0;
         undisturbed += sample.disturbed ? 0 : 1;
-        undisturbed_inside += is_inside && !sample.disturbed ? 1 : 0;
-        faster += value > centre * (1 + reach) ? 1 : 0;
+        undisturbed_fast += is_fast && !sample.disturbed ? 1 : 0;
     }
     if (values.empty()) return Lies::unknown;
-    if (inside + faster == 0 && spread_of(values).median >= centre * (1 - 2 * reach)) return Lies::just_below;
-    if (inside + faster < 2 || 2 * (inside + faster) < values.size())
+    if (fast == 0 && spread_of(values).median >= centre * (1 - 2 * reach)) return Lies::just_below;
+    const bool is_shown = undisturbed_fast >= 2 && 2 * undisturbed_fast >= undisturbed;
+    if (!is_shown && (fast < 2 || 2 * fast < values.size()))
         return 2 * undisturbed < values.size() ? Lies::disturbed : Lies::slower;
-    if (2 * undisturbed_inside < inside) return Lies::disturbed_in;
-    return inside < 2 ? Lies::faster : Lies::in;
+    return inside < 2 ? Lies::faster : is_shown ? Lies::in : Lies::disturbed_in;
 }
 
 /// Where the rounds of the looks at one time lie.
@@ -143,18 +146,19 @@ struct Compared {
     bool has_now = false;
     Estimate<Hertz> clock{};  ///< of the newest look that has one
     std::vector<Round> all{};
-    SustainedRate whole{};                  ///< of `all`
-    std::vector<std::vector<Lies>> lies{};  ///< of the rounds of each look
-    Places places{};                        ///< of the looks that count
-    bool counts(const Look& look) const { return look.is_of_now == has_now; }
+    SustainedRate whole{};                ///< of `all`
+    std::vector<Round> kept{};            ///< those that agree
+    std::vector<const Look*> agreeing{};  ///< with such a round, also of another state
+    Places places{};                      ///< of the looks that count
 };
 
 Compared compared(std::span<const Look> looks, double tolerance)
 {
     Compared result{std::ranges::any_of(looks, &Look::is_of_now)};
+    const auto counts = [&](const Look& look) { return look.is_of_now == result.has_now; };
     double newest = 0;
     for (const Look& look : looks) {
-        if (result.counts(look)) result.all.insert(result.all.end(), look.rounds.begin(), look.rounds.end());
+        if (counts(look)) result.all.insert(result.all.end(), look.rounds.begin(), look.rounds.end());
         if (look.clock.median.value <= 0 || look.time.value < newest) continue;
         result.clock = look.clock;
         newest = look.time.value;
@@ -163,11 +167,20 @@ Compared compared(std::span<const Look> looks, double tolerance)
     result.whole = sustained_rate(result.all, tolerance, result.clock);
     if (result.whole.rate.n == 0) return result;
     const double centre = result.whole.centre / (per_clock ? result.clock.median.value : 1);
+    const double reach = reach_in_tolerances * tolerance;
+    // Interference only slows, and of what other sets got other times tell more.
+    const auto tells_nothing = [&](const RateSample& sample) {
+        return sample.left_out || (sample.disturbed && value_of(sample, per_clock) < centre * (1 - reach));
+    };
     for (const Look& look : looks) {
-        std::vector<Lies>& lies = result.lies.emplace_back();
-        for (const Round& round : look.rounds)
-            lies.push_back(where_lies(round, centre, reach_in_tolerances * tolerance, per_clock));
-        if (!result.counts(look)) continue;
+        std::vector<Lies> lies;
+        for (const Round& round : look.rounds) {
+            const Lies place = lies.emplace_back(where_lies(round, centre, reach, per_clock));
+            if (counts(look) && (place < Lies::disturbed_in || place == Lies::unknown))
+                std::erase_if(result.kept.emplace_back(round), tells_nothing);
+        }
+        if (std::ranges::find(lies, Lies::in) != lies.end()) result.agreeing.push_back(&look);
+        if (!counts(look)) continue;
         std::vector<Lies>& places = result.places[look.time.value];
         places.insert(places.end(), lies.begin(), lies.end());
     }
@@ -198,29 +211,15 @@ bool goes_with(const LevelRounds& level, const Places& places)
     return agree >= 0;
 }
 
-SeenRate rate_over(std::span<const Look> looks, const Compared& all, double tolerance, const LevelRounds& level)
+SeenRate rate_over(const Compared& all, double tolerance, const LevelRounds& level)
 {
-    const auto& [has_now, clock, rounds, whole, lies, places] = all;
+    const auto& [has_now, clock, rounds, whole, kept, agreeing, places] = all;
     if (whole.rate.n == 0) return {};
-    std::vector<Round> kept;
-    std::vector<double> times;
-    std::vector<const Look*> agreeing;
-    for (std::size_t k = 0; k < looks.size(); ++k) {
-        const Look& look = looks[k];
-        bool agrees = false;
-        for (std::size_t i = 0; i < look.rounds.size(); ++i) {
-            const Lies place = lies[k][i];
-            agrees = agrees || place == Lies::in;
-            if (all.counts(look) && (place < Lies::disturbed_in || place == Lies::unknown))
-                kept.push_back(look.rounds[i]);
-        }
-        if (!agrees) continue;
-        times.push_back(look.time.value);
-        agreeing.push_back(&look);
-    }
     const bool is_per_clock = clock.median.value > 0;
     // A lower bound needs no clock.
-    if (times.empty()) return {as_bound(is_per_clock ? sustained_rate(rounds, tolerance) : whole), 0, {}};
+    if (agreeing.empty()) return {as_bound(is_per_clock ? sustained_rate(rounds, tolerance) : whole), 0, {}};
+    std::vector<double> times;
+    for (const Look* const look : agreeing) times.push_back(look->time.value);
     SeenRate seen{sustained_rate(kept, tolerance, clock), count_times(times), {}};
     const auto [first, last] = std::ranges::minmax(times);
     seen.over.value = last - first;
@@ -268,7 +267,7 @@ auto key_of(const Ceiling& c)
 
 SeenRate rate_over_looks(std::span<const Look> looks, double tolerance)
 {
-    return rate_over(looks, compared(looks, tolerance), tolerance, {});
+    return rate_over(compared(looks, tolerance), tolerance, {});
 }
 
 std::vector<double> usual_rates(std::span<const Look> looks)
@@ -363,7 +362,7 @@ void judge_by_looks(std::span<const SeenCeiling> seen, std::span<Ceiling> ceilin
         const auto found = all.find(key_of(ceiling));
         if (found == all.end()) continue;
         const auto& [then, looks, rounds] = found->second;
-        SeenRate together = rate_over(looks, rounds, tolerance_of(ceiling.level), levels[level_of(*then)]);
+        SeenRate together = rate_over(rounds, tolerance_of(ceiling.level), levels[level_of(*then)]);
         ceiling.times = together.times;
         ceiling.over = together.over;
         usual[ceiling.device].first.push_back(&ceiling);

@@ -28,8 +28,9 @@ struct SeenRate {
 };
 
 /// Interference only slows, so all rounds are compared with the fastest rate on which samples of all looks agree
-/// (sustained_rate()). Rounds that are slower by more than twice the window's reach, and rounds most of whose samples
-/// there were disturbed, are left out; the others give value and interval.
+/// (sustained_rate()). Rounds most of whose undisturbed samples are slower by more than twice the window's reach are
+/// left out; of the others, which give value and interval, disturbed samples below the window and those of sets that
+/// agree with no other.
 ///
 /// Steady: the rounds of at least two times agree; of at least three, if most rounds were left out. Rounds of one time
 /// alone are judged as by sustained_rate(), with `seen_once` for `steady`. So a later look that is faster takes
