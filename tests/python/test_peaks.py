@@ -22,7 +22,7 @@ case "$1" in
   calibrate) while [ "$1" != --out ]; do shift; done; sleep ${TAKES:-0}; mkdir -p "$2"; echo x > "$2/measurements.csv"; echo '{}' ;;
   place) if [ "$EMPTY" ]; then echo "roof: place: there is no calibration in here" >&2; exit 2; fi
     if [ "$KNOWN" = null ] && [ "$6" = --json ]; then echo "roof: place: this machine has no calibration yet" >&2; exit 2; fi
-    echo '{"calibration": '$KNOWN', "quality": "a core was shared'$LEFT_OUT'", "points": [{"binds": "fp32"}], "roofs": [
+    echo '{"calibration": '$KNOWN', "quality": "a core was shared'$LEFT_OUT'", "roofs": [
       {"device": "cpu", "kind": "compute", "level": "core", "precision": "fp32", "median": 1e11, "low": 9e10, "high": 1.1e11, "steadiness": "steady",
        "stands_in": null},
       {"device": "cpu", "kind": "compute", "level": "core", "precision": "fp64", "median": 5e10, "low": 5e10, "high": null, "steadiness": "at least",
@@ -35,6 +35,10 @@ case "$1" in
        "stands_in": null}]}' ;;
 esac
 """
+
+
+PUBLISHED = Path(__file__).resolve().parents[2] / "results/examples/intel-xeon-processor-family6-2cpu/2026-11-24T093310Z-1334ddf78021"
+PROGRAM = os.environ["ROOF_PROGRAM"]
 
 
 class Peaks(unittest.TestCase):
@@ -65,7 +69,11 @@ class Peaks(unittest.TestCase):
         self.assertEqual(1e10, roof.bandwidth("dram", "cpu"))
         self.assertEqual(0.25, roof.mfu(5e10, 2, "fp32", "cpu"))
         self.assertEqual(0.125, roof.mfu(5e10, 2, "fp32", "cpu", devices=2))
-        self.assertEqual("fp32", roof.place(1e9, 1, device="cpu")["binds"])
+
+    def test_the_program_places_work_under_the_roof_whose_peak_it_gives(self):
+        self.use(ROOF_PROGRAM=PROGRAM, ROOF_CALIBRATION=str(PUBLISHED))
+        point = roof.place(1e12, 100, 1e9, device="cpu")
+        self.assertEqual(("fp32", 1e12 / roof.peak("fp32", "cpu")), (point["binds"], point["attainable_s"]))
 
     def test_an_amount_that_is_not_above_zero_is_refused_in_one_sentence(self):
         for name, call in (("seconds", lambda x: roof.mfu(5e10, x, "fp32", "cpu")), ("flops", lambda x: roof.mfu(x, 1, "fp32", "cpu")),

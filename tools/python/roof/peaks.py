@@ -99,7 +99,7 @@ def place(flops: float, seconds: float, bytes: Optional[float] = None, precision
     words = ["place", "--flops", repr(flops), "--seconds", repr(seconds), "--precision", precision,
              "--device", device or default_device()]
     words += ["--bytes", repr(bytes)] if bytes is not None else []
-    return run_json(*words, "--calibration", calibration(device), "--json")["points"][0]
+    return run_json(*words, "--on", calibration(device), "--json")["points"][0]
 
 
 def _above_zero(**amounts: float) -> None:
