@@ -7,6 +7,7 @@ import tree
 
 MOST_WORDS = 50000  # of all pages but those of results
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"(?<![\w/.<\"-])(?:docs|results/examples|ert|cpu|workloads|analysis|tools|tests)/[\w/.-]+\.[a-z]{2,4}\b")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -41,9 +42,9 @@ class Pages(unittest.TestCase):
     def test_links_lead_somewhere(self):
         self.assertEqual({}, {str(page): dead for page in pages() if (dead := list(dead_links(page)))})
 
-    def test_files_name_pages_that_are_there(self):
-        files = tree.files(tree.TEXTS + (".md", ".txt", ".h")) + [page for page in pages() if page.parts[0] != "results"]
-        named = {(str(path), name) for path in files for name in re.findall(r"\b(?:docs|results/examples)/[\w/-]+\.md\b", tree.text(path))}
+    def test_files_name_files_that_are_there(self):
+        files = tree.files(tree.TEXTS + (".txt", ".h")) + pages()
+        named = {(str(path), name) for path in files for name in NAMED.findall(tree.text(path))}
         named |= {(path.name, name) for path in tree.scripts() for name in re.findall(r"\bdocs/[\w/-]+\.md\b", path.read_text(encoding="utf-8"))}
         self.assertGreater(len(named), 50)
         self.assertEqual([], sorted(pair for pair in named if not (tree.ROOT / pair[1]).is_file()))
