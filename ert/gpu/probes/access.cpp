@@ -2,16 +2,14 @@
 // are apart, where few warps or one multiprocessor access them, and where they are atomics.
 //
 // Launched    one kernel of resident blocks; each thread accesses words of 4 bytes, past the L1. "stride_N":
-// neighbouring
-//             threads access words N apart. "warps_N": one block of N warps on each multiprocessor.
+//             neighbouring threads access words N apart. "warps_N": one block of N warps on each multiprocessor.
 //             "one_multiprocessor": one block in all. "atomic": each word gets 1 added, without a result;
 //             "atomic_shared": one word gets all; "…_returns": the same, and each returns the word before it.
 // Saturates   the path of single words to the level that holds the working set, as far as so many threads can.
 // Bytes       4 for each access, however many more the hardware moves with them.
 // Time        device events; the kernel itself reads the clock.
 // Falsified   if the sum of what was loaded, or a word after the atomics, differs from the host's; if the machine code
-// of the
-//             loop has other accesses than those counted.
+//             of the loop has other accesses than those counted.
 #include "ert/gpu/kernels/access.hpp"
 #include "ert/base/names.hpp"
 #include "ert/gpu/probes/device_facts.hpp"

@@ -5,8 +5,7 @@
 //             trying.
 // Saturates   the pipe of that instruction and precision. Operands are in registers.
 // FLOPs       2 per multiply-add, 1 per addition, multiplication, exponential or logarithm, in each lane; in fp16 and
-// bf16 a
-//             register has two lanes. Loop counters are not counted: 3 instructions of some 515.
+//             bf16 a register has two lanes. Loop counters are not counted: 3 instructions of some 515.
 // Time        device events; the kernel itself reads the clock.
 // Falsified   if one bit of any chain of any thread differs from the host's (of exponentials, which are approximate: a
 //             thousandth); if the machine code of the loop has other

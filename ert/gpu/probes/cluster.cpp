@@ -5,9 +5,8 @@
 // Saturates   the network between the multiprocessors of a cluster.
 // Bytes       those that the instructions read.
 // Time        device events; the kernel itself reads the clock.
-// Falsified   if any thread's sum differs from the host's, because each block has its own words; if the machine code of
-// the
-//             loop has other loads than those counted.
+// Falsified   if any thread's sum differs from the host's, because each block has its own words; if the machine code
+//             of the loop has other loads than those counted.
 //
 // Bench "cluster_latency": the time from one load of another block's shared memory to the next that needs its
 // result.

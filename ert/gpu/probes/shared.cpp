@@ -6,9 +6,8 @@
 // Saturates   the banks of shared memory; without conflicts, no two threads of a warp access the same bank.
 // Bytes       those that the instructions read or write.
 // Time        device events; the kernel itself reads the clock.
-// Falsified   if any thread's sum differs from the host's, or the machine code of the loop has other accesses than
-// those
-//             counted.
+// Falsified   if any thread's sum differs from the host's, or the machine code of the loop has other accesses
+//             than those counted.
 #include "ert/gpu/kernels/shared.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/names.hpp"
