@@ -2,6 +2,7 @@
 #include "cpu/theory.hpp"
 
 #include "cpu/isa.hpp"
+#include "cpu/kernels/forms.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,24 +10,6 @@
 
 namespace roof::cpu {
 namespace {
-
-/// Memory operations per element: bytes read and written, and bytes that enter and leave L1 when the arrays lie in L2.
-/// A store that misses reads its line first; an in-place store hits.
-struct Traffic {
-    std::string_view operation;
-    int loads;
-    int stores;
-    int lines_in;
-    int lines_out;
-};
-
-constexpr std::array<Traffic, 5> traffic_table{{
-    {"load", 1, 0, 1, 0},
-    {"store", 0, 1, 1, 1},
-    {"copy", 1, 1, 2, 1},
-    {"update", 1, 1, 1, 1},
-    {"triad", 2, 1, 3, 1},
-}};
 
 constexpr int bits_per_byte = 8;
 
@@ -60,17 +43,18 @@ class SpecRates {
     std::vector<SpecRate> all_;
 };
 
+/// Of arrays in L2, each line that is read or written enters L1, since a store that misses reads its line first.
 void spec_bandwidth(const CoreChip& core, SpecRates& rates)
 {
-    for (const Traffic& traffic : traffic_table) {
-        const double bytes = traffic.loads + traffic.stores;
+    for (const Stream& stream : stream_table) {
+        if (stream.nontemporal) continue;
+        const double bytes = stream.moves();
         const double clocks = core.access_bytes > 0
-                                  ? std::max({traffic.loads / core.load_bytes, traffic.stores / core.store_bytes,
+                                  ? std::max({stream.loads() / core.load_bytes, stream.stores / core.store_bytes,
                                               bytes / core.access_bytes})
                                   : 0;
-        const double lines = std::max(traffic.lines_in, traffic.lines_out);
-        rates.bandwidth("L1", traffic.operation, clocks > 0 ? bytes / clocks : 0);
-        rates.bandwidth("L2", traffic.operation, bytes / lines * core.fill_bytes);
+        rates.bandwidth("L1", stream.name, clocks > 0 ? bytes / clocks : 0);
+        rates.bandwidth("L2", stream.name, bytes / stream.arrays() * core.fill_bytes);
     }
 }
 

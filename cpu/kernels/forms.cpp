@@ -20,10 +20,11 @@ std::vector<Stage> stages_of(const Stream& stream, const Form& form)
 {
     const int destination = stream.sources;
     if (stream.only_reads()) return {{form.join == Join::none ? Kind::load : Kind::join, 0}};
-    if (stream.flops > 0) return {{Kind::product, 1}, {Kind::sum, 0}, {Kind::store, destination}};
+    const bool scales = stream.flops > 0;
+    const int first = scales ? stream.sources - 1 : 0;
     std::vector<Stage> all;
-    if (stream.sources > 0) all.push_back({Kind::load, 0});
-    if (stream.sources > 1) all.push_back({Kind::add, 1});
+    if (stream.sources > 0) all.push_back({scales ? Kind::product : Kind::load, first});
+    if (stream.sources > 1) all.push_back({scales ? Kind::sum : Kind::add, 1 - first});
     if (stream.in_place) all.push_back({stream.sources > 0 ? Kind::add : Kind::add_constant, destination});
     all.push_back({Kind::store, destination});
     return all;
@@ -47,7 +48,7 @@ std::vector<Form> instructions_of(const Stream& stream, bool can_fuse)
         return forms;
     }
     forms.emplace_back();
-    if (stream.flops > 0 && can_fuse) forms.push_back({.fused = true});
+    if (stream.flops > 1 && can_fuse) forms.push_back({.fused = true});
     return forms;
 }
 

@@ -11,9 +11,8 @@
 //   their count beyond the caches. Non-temporal stores (store_nt, copy_nt) read no line first; a launch ends when they
 //   have left the processor's buffers.
 // Falsified by: a loaded word, sum, copy, update or triad that differs from the host's by one bit, in the first round
-// of
-//   a point with a variant; a loop whose decoded loads and stores are not those counted; an L1 rate above ports x width
-//   x clock.
+//   of a point with a variant; a loop whose decoded loads and stores are not those counted; an L1 rate above ports x
+//   width x clock.
 #include "cpu/probes/probes.hpp"
 
 #include "cpu/probes/choices.hpp"

@@ -181,8 +181,10 @@ void check_stream(const StreamArrays& arrays, const Segment& segment, std::size_
         return check_joined(join, first, words, passes, result);
     }
     check_words(destination, words, [&](std::size_t i) -> std::uint64_t {
-        if (stream.flops > 0)
-            return std::bit_cast<std::uint64_t>(value(first + i) + stream_constant * value(first + pitch + i));
+        if (stream.flops > 0) {
+            const double product = stream_constant * value(first + (stream.sources > 1 ? pitch : 0) + i);
+            return std::bit_cast<std::uint64_t>(stream.sources > 1 ? value(first + i) + product : product);
+        }
         if (stream.loads() == 0) return std::bit_cast<std::uint64_t>(stream_constant);
         if (!stream.in_place) return content(first + i);
         std::uint64_t addend = stream.sources > 0 ? 0 : update_constant;

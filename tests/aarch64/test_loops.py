@@ -157,7 +157,7 @@ class Loops:
 
     def test_there_are_loops_of_every_kind(self):
         names = {loop.name.split()[0] for loop in self.loops}
-        self.assertEqual({"fp64", "fp32", "fp16", "bf16", "int8", "load", "store", "copy", "update", "accumulate", "accumulate_two",
+        self.assertLessEqual({"fp64", "fp32", "fp16", "bf16", "int8", "load", "store", "copy", "update", "accumulate", "accumulate_two",
                           "triad", "chase", "additions", "multiplications", "independent"}, names)
 
 

@@ -136,7 +136,7 @@ TEST_CASE("a bandwidth subject launches, passes its check and declares whole pas
             CHECK(work.no_reuse == work.compulsory);
             CHECK(work.tells_reads_from_writes());
             CHECK(work.read.value * stream.stores == work.written.value * stream.loads());
-            CHECK(work.flops.value == (stream.flops > 0 ? work.compulsory.value / 12 : 0));
+            CHECK(work.flops.value == work.compulsory.value * stream.flops / (8 * stream.moves()));
             CHECK_FALSE(subject->variant().empty());
         }
     }

@@ -93,6 +93,7 @@ TEST_CASE("ports bound L1, and lines in and out bound L2")
     CHECK(spec_of(zen5, "L2", "load") == 64);
     CHECK(spec_of(zen5, "L2", "copy") == 64);
     CHECK(spec_of(zen5, "L2", "update") == 128);
+    CHECK(spec_of(zen5, "L2", "accumulate") == 96);
     CHECK(spec_of(zen4, "L1", "triad") == 96);
     CHECK(spec_of(zen4, "L2", "copy") == 32);
     CHECK(spec_of(zen5, "L3", "load") == 0);
