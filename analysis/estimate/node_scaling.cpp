@@ -152,7 +152,7 @@ std::vector<HeldOut> held_out_rows(const ScalingRequest& request, const ScalingP
         const long long batch = is_strong ? batch_of(row) / row.ranks() : batch_of(row);
         const int ranks_here = std::max(1, row.ranks() / nodes[i]);
         const Measurement* const one = one_rank_row(request, rows, std::max(1, threads_of(row) / ranks_here), batch);
-        if (one == nullptr || one->images_per_second() <= 0) continue;
+        if (one == nullptr || one->images_per_second().median <= 0) continue;
         std::vector<MessagePoint> messages;
         bool within = false;
         int below = row.ranks();
@@ -173,13 +173,13 @@ std::vector<HeldOut> held_out_rows(const ScalingRequest& request, const ScalingP
         all.push_back({.row = row.id(),
                        .is_strong = is_strong,
                        .ranks = row.ranks(),
-                       .images = row.images_per_second(),
+                       .images = row.images_per_second().median,
                        .exposed = row.exposed.median,
                        .work = row.seconds.median - row.exposed.median,
                        .alone = one->seconds.median,
                        .fitted_on = fmt::format("{} ranks{}", most, below > row.ranks() ? ": not held out" : ""),
                        .interval = predicted.interval,
-                       .measured = row.images_per_second() / one->images_per_second() / row.ranks()});
+                       .measured = row.images_per_second().median / one->images_per_second().median / row.ranks()});
     }
     std::ranges::stable_sort(all, {}, [](const HeldOut& held) { return std::pair(held.is_strong, held.ranks); });
     return all;

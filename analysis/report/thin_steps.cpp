@@ -20,7 +20,7 @@ using Steps = std::vector<const Measurement*>;
 
 bool is_faster(const Measurement* a, const Measurement* b)
 {
-    const double left = a->images_per_second(), right = b->images_per_second();
+    const double left = a->images_per_second().median, right = b->images_per_second().median;
     return left != right ? left > right : a->seconds.median < b->seconds.median;
 }
 

@@ -124,13 +124,6 @@ std::string batch_text(const Measurement& row)
     return std::to_string(batch_of(row)) + (scaling.empty() ? "" : scaling == "strong" ? " in all" : " per rank");
 }
 
-Spread image_rate(const Measurement& row)
-{
-    const Spread step(row.seconds);
-    const double wait = row.data.median.value;
-    return row.images() / Spread{step.median + wait, step.low + wait, step.high + wait};
-}
-
 long long tokens_of(const Measurement& row)
 {
     return row.point.has("tokens") ? row.point.integer("tokens") : 0;

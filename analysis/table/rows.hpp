@@ -31,8 +31,6 @@ std::string phase_of(const Measurement& row);
 std::string batch_text(const Measurement& row);
 /// "weak" or "strong"; empty for one rank.
 std::string scaling_name(const Measurement& row);
-/// Measurement::images_per_second(), with its interval.
-Spread image_rate(const Measurement& row);
 /// What a batch of these steps has: "images", "sequences" of tokens, or "inputs" if it is both or one of them is of
 /// another program.
 std::string batch_items(std::span<const Measurement> rows);

@@ -108,7 +108,7 @@ TEST_CASE("images are the sum over ranks, and equal the batch under strong scali
     CHECK(row.images() == 8);
     row.point.set("ranks", "4");
     CHECK(row.images() == 32);
-    CHECK(row.images_per_second() == 16);
+    CHECK(row.images_per_second().median == 16);
     row.point.set("scaling", "strong");
     CHECK(row.images() == 8);
     row.point.set("scaling", "weak");

@@ -38,7 +38,7 @@ TEST_CASE("a step is timed as a whole, by phase and by part")
     REQUIRE(row.parts[1].part.layer == "fc");
     REQUIRE(row.parts[1].seconds.median.value == Approx(0.024));
     REQUIRE(row.memory.value == 8e6);
-    REQUIRE(row.images_per_second() == Approx(100));
+    REQUIRE(row.images_per_second().median == Approx(100));
     REQUIRE((row.work.flops / row.seconds.median).value == Approx(9e11));
     REQUIRE(row.description == "A made-up rate, for tests.");
 }

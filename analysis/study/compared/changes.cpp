@@ -92,8 +92,8 @@ Change rate_change(const Measurement& a, const Measurement& b)
 {
     Side first = step_side(a);
     Side second = step_side(b);
-    static_cast<Spread&>(first) = image_rate(a);
-    static_cast<Spread&>(second) = image_rate(b);
+    static_cast<Spread&>(first) = a.images_per_second();
+    static_cast<Spread&>(second) = b.images_per_second();
     return change_of({}, "images/s", first, second);
 }
 

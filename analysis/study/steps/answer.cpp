@@ -119,7 +119,7 @@ void add_faster_steps(std::vector<Action>& actions, const Study& study, const Me
         const std::string* const axis = only_difference(row.point, other.point);
         if (axis == nullptr || std::ranges::find(other_work, *axis) != other_work.end()) continue;
         auto& [rate, fastest] = best[*axis];
-        if (other.images_per_second() < rate) continue;
+        if (other.images_per_second().median < rate) continue;
         const Change change = rate_change(row, other);
         if (change.ratio.median > 1 && change.shown() && change.b.median > rate)
             std::tie(rate, fastest) = std::tuple(change.b.median, &other);
@@ -129,7 +129,7 @@ void add_faster_steps(std::vector<Action>& actions, const Study& study, const Me
             actions.push_back(
                 {fmt::format("{} {} instead of {}{}", axis, fastest->point.text(axis), row.point.text(axis),
                              fastest->images() == row.images() ? "" : ", for as many " + batch_items({&row, 1})),
-                 {row.images() / row.images_per_second() - row.images() / rate},
+                 {row.images() / row.images_per_second().median - row.images() / rate},
                  "",
                  "measured"});
 }

@@ -36,7 +36,7 @@ const Measurement* one_rank_of(const Measurement& row, const Study& study, int n
 {
     const auto& rows = study.results.rows;
     const auto found = std::ranges::find_if(rows, [&](const Measurement& other) {
-        return is_one_rank_of(other, row, nodes) && other.images_per_second() > 0;
+        return is_one_rank_of(other, row, nodes) && other.images_per_second().median > 0;
     });
     return found == rows.end() ? nullptr : &*found;
 }
@@ -60,7 +60,7 @@ Scaling scaling_of(const Measurement& row, const Study& study)
             if (scaling.alone == nullptr && is_same_machine(other.results.machine, study.results.machine))
                 scaling.alone = one_rank_of(row, other, nodes);
     if (scaling.alone == nullptr) return scaling;
-    scaling.speedup = row.images_per_second() / scaling.alone->images_per_second();
+    scaling.speedup = row.images_per_second().median / scaling.alone->images_per_second().median;
     scaling.efficiency = scaling.speedup / row.ranks();
     return scaling;
 }
@@ -94,7 +94,7 @@ DataTable scaling_table(const Study& study)
 {
     using S = const Scaling&;
     static const std::vector<ColumnOf<Scaling>> columns{
-        {"images/s", "images_per_s", [](S s) { return plain(s.row->images_per_second()); }},
+        {"images/s", "images_per_s", [](S s) { return plain(s.row->images_per_second().median); }},
         {"speedup", "speedup", speedup_cell},
         {"efficiency", "efficiency", efficiency_cell},
         {"exposed", "exposed_s", [](S s) { return seconds(s.row->exposed.median); }},

@@ -150,12 +150,12 @@ DataTable verdict_table(const Study& study)
         {"n", "samples", [](S s) { return s.p ? count(s.p->seconds.n, samples_text(s.p->seconds.n)) : absent(); }},
         {"images/s", "images_per_s",
          [](S s) {
-             const double images = s.row.images_per_second();
+             const double images = s.row.images_per_second().median;
              return only_if(s.p && batch_of(s.row) > 0, number(images, images > 0 ? plain_number(images) : "-"));
          }},
         {"tokens/s", "tokens_per_s",
          [](S s) {
-             const double tokens = s.row.images_per_second() * static_cast<double>(tokens_each(s.row));
+             const double tokens = s.row.images_per_second().median * static_cast<double>(tokens_each(s.row));
              return only_if(s.p && tokens > 0, number(tokens, plain_number(tokens)));
          }},
         {"speedup", "speedup", [](S s) { return speedup_cell(s.scaling); }},
@@ -221,7 +221,7 @@ DataTable trajectories_table(const Study& study)
     static const std::vector<ColumnOf<PlacedStep>> columns{
         {"rate of median step", "images_per_s_*",
          [](S s) {
-             return range(image_rate(s.row), batch_items({&s.row, 1}) + "/s");
+             return range(s.row.images_per_second(), batch_items({&s.row, 1}) + "/s");
          }},
         {"", "speedup", [](S s) { return speedup_cell(s.scaling); }},
         {"", "efficiency", [](S s) { return efficiency_cell(s.scaling); }},

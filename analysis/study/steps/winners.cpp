@@ -67,7 +67,7 @@ void rank(std::vector<Entry>& group)
 {
     std::ranges::stable_sort(group, [](E a, E b) {
         if (is_measured(a) != is_measured(b)) return is_measured(a);
-        return is_measured(a) && image_rate(*a.row).median > image_rate(*b.row).median;
+        return is_measured(a) && a.row->images_per_second().median > b.row->images_per_second().median;
     });
     if (is_measured(group.front()))
         for (Entry& entry : group) entry.fastest = group.front().row;
@@ -130,7 +130,7 @@ std::string fastest_text(const Devices& devices)
     for (const auto& [device, series] : devices)
         for (const auto& [batch, step] : series) {
             auto& [rate, winner] = best[batch];
-            if (const double own = image_rate(*step.row).median; own > rate)
+            if (const double own = step.row->images_per_second().median; own > rate)
                 std::tie(rate, winner) = std::tie(own, device);
         }
     std::vector<std::string> words;
@@ -154,7 +154,8 @@ MeasuredStep best_step(const Devices& devices)
     MeasuredStep best{nullptr, nullptr};
     for (const auto& [device, series] : devices)
         for (const auto& [batch, step] : series)
-            if (best.row == nullptr || image_rate(*step.row).median > image_rate(*best.row).median) best = step;
+            if (best.row == nullptr || step.row->images_per_second().median > best.row->images_per_second().median)
+                best = step;
     return best;
 }
 
@@ -167,7 +168,7 @@ DataTable winners_table(std::span<const Study> studies)
         {"run", "run", [](E e) { return word(e.study->results.folder.filename().string()); }},
         {"rate of median step", "images_per_s_*",
          [](E e) {
-             return is_measured(e) ? range(image_rate(*e.row), batch_items({e.row, 1}) + "/s") : absent();
+             return is_measured(e) ? range(e.row->images_per_second(), batch_items({e.row, 1}) + "/s") : absent();
          }},
         {"n", "samples", [](E e) { return only_if(is_measured(e), count(e.row->seconds.n)); }},
         {"of the fastest", "share_of_fastest",
@@ -232,11 +233,11 @@ std::vector<std::string> summary(std::span<const Study> studies, std::size_t act
         const auto& [model, precision, data, tokens, phase] = what;
         const MeasuredStep best = best_step(devices);
         const std::string fed = data == "-" || data == "synthetic" ? "" : ", images of " + data;
-        sentences.push_back(printable(
-            fmt::format("{} {}{}: {}{}most {} per second of the median step at batch {} on {}: {}; {}", model,
-                        precision, fed, fastest_text(devices), crossings_text(devices), batch_items({best.row, 1}),
-                        batch_text(*best.row), where_text(*best.row, best.study->results.rows),
-                        plain_number(image_rate(*best.row).median), answer_text(*best.study, *best.row, actions))));
+        sentences.push_back(printable(fmt::format(
+            "{} {}{}: {}{}most {} per second of the median step at batch {} on {}: {}; {}", model, precision, fed,
+            fastest_text(devices), crossings_text(devices), batch_items({best.row, 1}), batch_text(*best.row),
+            where_text(*best.row, best.study->results.rows), plain_number(best.row->images_per_second().median),
+            answer_text(*best.study, *best.row, actions))));
     }
     return sentences;
 }

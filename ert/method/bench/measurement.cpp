@@ -10,10 +10,12 @@ double Measurement::images() const
     return static_cast<double>(point.integer("batch")) * (strong ? 1 : ranks());
 }
 
-double Measurement::images_per_second() const
+Spread Measurement::images_per_second() const
 {
-    const Seconds step = seconds.median + data.median;
-    return step.value > 0 ? images() / step.value : 0;
+    const Spread step(seconds);
+    const double wait = data.median.value;
+    if (!(step.median + wait > 0)) return {};
+    return images() / Spread{step.median + wait, step.low + wait, step.high + wait};
 }
 
 std::vector<double> Measurement::losses() const

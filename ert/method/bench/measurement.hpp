@@ -79,8 +79,8 @@ struct Measurement {
     int ranks() const { return point.has("ranks") ? static_cast<int>(point.integer("ranks")) : 1; }
     /// Images of one launch over all ranks; 0 if the point has no batch.
     double images() const;
-    /// Of the median step and its median wait for data; 0 if the point has no batch.
-    double images_per_second() const;
+    /// Of the step and its median wait for data; 0 if the point has no batch.
+    Spread images_per_second() const;
     std::vector<double> losses() const;
 };
 
