@@ -84,10 +84,24 @@ class PerfStat(unittest.TestCase):
         self.assertIn("FLOPs of the E cores (cpu_atom): nothing counted them", file.missing)
         idle = self.check(as_json([*core, *((event, "<not counted>", "") for event, *_ in none)]), bytes_=None)
         alone = self.check(as_json([COUNTS[0], none[0]]), None, None)
+        unasked = self.check(as_json(core), bytes_=None)
+        self.assertEqual((True, file.missing[1]), (unasked.rows[0].at_least, unasked.missing[1]))
         both = self.check(as_json([*core, *((f"cpu_atom/{event}/", count, "") for event, count, _ in COUNTS[1:4])]), 2 * FLOPS, None)
         self.assertEqual([False] * 3, [file.rows[0].at_least for file in (idle, alone, both)])
         self.assertEqual(["bytes at DRAM: there is no metric", "FLOPs: there is no metric",
                           f"not counted: {none[0][0]} (<not supported>)"], alone.missing)
+
+    def test_flops_of_e_cores_of_half_precision_and_of_newer_p_cores(self):
+        core = [(event.replace("_inst_", "_ops_"), count, unit) for event, count, unit in renamed("cpu_core/{}/", ["duration_time"])[:4]]
+        atom = [("cpu_atom/fp_flops_retired.fp32/", 500, ""), ("cpu_atom/fp_flops_retired.dp/", 7, "")]
+        file = self.check(as_json([*core, *atom]), FLOPS + 507, None)
+        self.assertEqual((False, "fp32"), (file.rows[0].at_least, file.rows[0].point["precision"]))
+        half = [(event.replace("single", "half").replace("retired", "retired2"), count, unit) for event, count, unit in COUNTS[1:5]]
+        self.assertIn("48.0 MFLOP in fp16", self.check(as_json([*COUNTS, *half]), FLOPS + 1000 + 8 * 2000 + 16 * 3_000_000).remarks[0])
+        for count, bound in ((3, True), (0, False)):
+            matrices = self.check(as_json([*COUNTS, ("amx_ops_retired.bf16", count, "")]))
+            self.assertEqual((bound, ["FLOPs of AMX: no formula is known for amx_ops_retired.bf16"] * bound),
+                             (matrices.rows[0].at_least, matrices.missing))
 
     def test_names_of_memory_events(self):
         halves = [(f"unc_m_cas_count_sch{part}.{way}", count // 2, "") for way, count in (("rd", 1_000_000), ("wr", 500_000)) for part in (0, 1)]
@@ -125,6 +139,7 @@ class PerfStat(unittest.TestCase):
     def test_amds_flops_have_no_precision(self):
         file = self.check(as_json([COUNTS[0], ("fp_ret_sse_avx_ops.all:u", 50, "")]), 50, None)
         self.assertNotIn("precision", file.rows[0].point)
+        self.check(as_json([COUNTS[0], *(("fp_ret_sse_avx_ops.all" + mode, count, "") for mode, count in (("", 90), (":u", 50)))]), 90, None)
         self.assertIn("counts single and double together", "; ".join(file.missing))
 
     def test_two_precisions_stand_in_one_row_and_a_remark_has_each(self):

@@ -28,11 +28,14 @@ FOR_PEOPLE = "Performance counter stats for"
 
 NAME = re.compile(r"(?:(?P<pmu>[A-Za-z]\w*)/)?(?P<event>[^/\s]+?)"
                   r"(?:/(?P<in>[a-zA-Z]*)|:(?P<by>[ukhvGHIpPSDWebR]+))?(?: \[.*\])?")
-ARITHMETIC = re.compile(r"FP_ARITH_INST_RETIRED[._:](SCALAR|128B_PACKED|256B_PACKED|512B_PACKED)_(SINGLE|DOUBLE)")
-#: FLOPs of an instruction. Intel's events already count a multiply-add twice.
-LANES = {"SINGLE": {"SCALAR": 1.0, "128B_PACKED": 4.0, "256B_PACKED": 8.0, "512B_PACKED": 16.0},
-         "DOUBLE": {"SCALAR": 1.0, "128B_PACKED": 2.0, "256B_PACKED": 4.0, "512B_PACKED": 8.0}}
-AMD = re.compile(r"FP_RET_SSE_AVX_OPS\.ALL|RETIRED_SSE_AVX_FLOPS_ALL|RETIRED_SSE_AVX_FLOPS:ANY")
+ARITHMETIC = re.compile(r"FP_ARITH_(?:INST|OPS)_RETIRED2?[._:]"
+                        r"(SCALAR|128B_PACKED|256B_PACKED|512B_PACKED)_(SINGLE|DOUBLE|HALF)")
+#: Numbers in 128 bits. Intel's events already count a multiply-add twice.
+KINDS = {"SINGLE": ("fp32", 4.0), "DOUBLE": ("fp64", 2.0), "HALF": ("fp16", 8.0)}
+WIDTHS = {"SCALAR": 0.0, "128B_PACKED": 1.0, "256B_PACKED": 2.0, "512B_PACKED": 4.0}
+#: FLOPs themselves: those of Intel's E cores by precision, and AMD's.
+WHOLE = re.compile(r"FP_FLOPS_RETIRED[._:](?:(?P<fp32>FP32|SP)|(?P<fp64>FP64|DP))|.*FP_RET_SSE_AVX_OPS\.ALL|"
+                   r"RETIRED_SSE_AVX_FLOPS(?:_ALL|:ANY)")
 #: Lines of 64 bytes between memory and the last cache. Sub-channels and controllers 0 and 1 have the whole together.
 MEMORY = re.compile(r"(.*)_SCH([01])\.(RD|WR|ALL)|(UNC_MC)([01])_(RD|WR)CAS_COUNT_FREERUN|"
                     r"(.*(?:CAS_COUNT|CAS_CMD))()[._:](RD|WR|READ|WRITE|ALL)|(DATA_)()(READ|WRITE|TOTAL)S?")
@@ -114,38 +117,46 @@ def split(event: str) -> Tuple[str, str, str]:
 
 
 def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
-    counts: Dict[str, Dict[str, Dict[Tuple[str, str], float]]] = {kind: {} for kind in LANES}
+    # by precision and width, the counts of each PMU and mode
+    counts: Any = defaultdict(lambda: defaultdict(dict))
+    units = set()  # that counted
     for name, (value, _) in events.metrics.items():
         pmu, event, mode = split(name)
+        width = "all"
         if match := ARITHMETIC.fullmatch(event):
-            counts[match[2]].setdefault(match[1], {}).setdefault((pmu, mode), value)
-        elif AMD.search(event):
-            work.add("", value)
-            work.missing.append(f"precision: AMD's {shown(name)} counts single and double together")
-    uncounted = [(pmu, event, text)
-                 for (pmu, event, _), text in ((split(name), text) for name, text in events.uncounted.items())
-                 if ARITHMETIC.fullmatch(event)]
-    widest = [text for _, event, text in uncounted if "512B" in event]
-    has_512 = any("512B_PACKED" in widths for widths in counts.values())
-    has_512 = has_512 or any("not counted" in text for text in widest)
-    for (kind, widths), precision in zip(counts.items(), ("fp32", "fp64")):
-        lanes = LANES[kind]
+            precision, width = KINDS[match[2]][0], match[1]
+        elif match := WHOLE.fullmatch(event):
+            precision = match.lastgroup or ""
+            work.missing += [f"precision: AMD's {shown(name)} counts single and double together"] * (not precision)
+        elif "AMX" in event and value:
+            work.missing.append(f"FLOPs of AMX: no formula is known for {shown(name)}")
+        if match:
+            counts[precision][width].setdefault((pmu, mode), value)
+            units.add(pmu)
+    uncounted = [(*split(name)[:2], text) for name, text in events.uncounted.items()]
+    widest = [text for _, event, text in uncounted if "512B_PACKED" in event]
+    has_512 = any("512B_PACKED" in widths for widths in counts.values()) or any("not counted" in of for of in widest)
+
+    def total(of: Any) -> Any:  # over PMUs; in each the count of user and kernel, or what there is of them
+        return sum(of.get((pmu, ""), of.get((pmu, "u"), 0) + of.get((pmu, "k"), 0)) for pmu in {one[0] for one in of})
+
+    for precision, lanes in (("", 0.0), *KINDS.values()):
+        widths = counts[precision]
+        if "all" in widths:
+            work.add(precision, total(widths.pop("all")))
         if len(widths) == 4 or len(widths) == 3 and not has_512:  # all without AVX-512
-            for width, of in ((width, widths[width]) for width in lanes if width in widths):
-                # Over PMUs; in each the count of user and kernel, or what there is of them.
-                each = (of.get((pmu, ""), of.get((pmu, "u"), 0.0) + of.get((pmu, "k"), 0.0))
-                        for pmu in {pmu for pmu, _ in of})
-                work.add(precision, lanes[width] * sum(each))
-            if len(widths) == 3 and not widest and not any(pmu == "cpu_core" for pmu, _ in widths["SCALAR"]):
+            work.add(precision, sum((WIDTHS[width] * lanes or 1.0) * total(of) for width, of in widths.items()))
+            if len(widths) == 3 and not widest and "cpu_core" not in units:
                 remarks.append(f"FLOPs of {precision} are of three widths, which are all that a processor without "
                                "AVX-512 has; on another count the events of 512 bits as well")
         elif widths:
             work.missing.append(f"FLOPs of {precision}: only {len(widths)} of the 4 widths were counted "
                                 "(scalar, 128B, 256B, 512B)")
     # What is supported and was not counted did not run on these cores.
-    if work.flops and any(pmu == "cpu_atom" and "not supported" in text for pmu, _, text in uncounted):
-        work.at_least = True
+    units.update(pmu for pmu, _, text in uncounted if "not counted" in text)
+    if work.flops and "cpu_core" in units and "cpu_atom" not in units:
         work.missing.append("FLOPs of the E cores (cpu_atom): nothing counted them")
+    work.at_least = bool(work.flops) and any("(cpu_atom)" in one or "AMX" in one for one in work.missing)
     work.missing += ["FLOPs: there is no metric"] * (not work.flops and not work.missing)
 
 
