@@ -10,7 +10,7 @@ from roof.errors import InputError
 from roof.importing import Call, Copy, Kernel, Range
 from roof.importing.files import import_file
 from roof.importing.timeline import PHASES, kind_in
-from traces import DATA, PRODUCT, event, kernel, launch, of_bytes, of_events, operator, steps
+from traces import DATA, PRODUCT, event, kernel, launch, of_bytes, of_events, operator, product, steps
 
 MODULES = "kineto_modules_2.13.json.gz"
 
@@ -132,6 +132,10 @@ class Steps(unittest.TestCase):
         self.check_three(of_events(steps(name="iteration {}") + inner))
         self.check_three(of_events(steps() + inner))
 
+    def test_batches_of_a_thread_that_loads_data_are_no_steps(self):
+        loaded = [event("user_annotation", f"batch {k}", 1690000000000000 + 1000 * k - 500, 1000, tid=9) for k in range(4)]
+        self.check_three(of_events(steps(name="step {}") + loaded))
+
     def test_what_a_step_launched_late_belongs_to_it(self):
         events = steps(name="step {}")
         for one in events:
@@ -163,6 +167,8 @@ class Steps(unittest.TestCase):
                           + [{**one, "args": {**one["args"], "correlation": one["args"].get("correlation", 0) + 50}} for one in steps(pid=200)]).rows
         self.assertEqual(["x process 100", "x process 200"], [row.point["model"] for row in apart])
         self.assertEqual([3, 3], [len(row.of(Kernel)) for row in apart])
+        ranks = [{**one, "pid": one["pid"] + number, "ts": one["ts"] + number} for number in (5, 70) for one in steps()]  # each calls its device 0
+        self.assertEqual([(3, 3, PRODUCT)] * 2, [(len(row.times), len(row.of(Kernel)), row.flops) for row in of_events(ranks).rows])
 
     def test_two_devices_of_a_process_are_rows_with_the_calls_that_started_something_there(self):
         rows = of_events(steps() + [launch(1690000000000020, 900), kernel(1690000000000050, 2, 900, "other", device=1)]).rows
@@ -210,6 +216,14 @@ class Devices(unittest.TestCase):
         found = of_events(events)
         self.assertTrue(found.rows[0].at_least)
         self.assertIn("cudaGraphLaunch (34.8% of the time of gpu:0)", " ".join(found.missing))
+
+    def test_a_product_of_one_library_is_named_and_what_inductor_fused_has_none(self):
+        for name, run, missing in (("aten::cudnn_convolution", "conv", "aten::cudnn_convolution (50% of the time of gpu:0)"),
+                                   ("CompiledFunction", "triton_poi_fused_add_0", ""),
+                                   ("CompiledFunction", "triton_tem_mm", "CompiledFunction (50%")):
+            found = of_events([*product(0, 1), operator(name, 200, 50), launch(210, 2), kernel(400, 50, 2, run)])
+            self.assertEqual((PRODUCT, bool(missing)), (found.rows[0].flops, found.rows[0].at_least), name)
+            self.assertIn(missing, found.missing[0])
 
     def test_kernels_that_no_operator_launched_are_named_but_collectives(self):
         for name, named in (("my_kernel", True), ("ncclDevKernel_AllReduce", False), ("triton_poi_fused_add_0", False)):
@@ -259,6 +273,13 @@ class Processors(unittest.TestCase):
         late = [one for one in trace["traceEvents"] if one.get("cat") == "cpu_op" and one["ts"] >= begin]
         trace["traceEvents"] = [one for one in trace["traceEvents"] if one not in late[20:]]
         self.assertEqual(1, len(of_bytes(json.dumps(trace).encode()).rows[0].times))
+
+    def test_what_ran_within_tells_of_batches_that_the_outer_operator_does_not_show(self):
+        vmapped = [operator("aten::mm", 0, 90, [[5, 6], [6, 7]]), operator("aten::bmm", 10, 50, [[4, 5, 6], [4, 6, 7]])]
+        geometry = ["", "", "", "[1, 1]", "[0, 0]", "[1, 1]"]
+        image = [operator("aten::conv2d", 0, 90, [[3, 9, 9], [4, 3, 3, 3]], values=[*geometry, "1"]),
+                 operator("aten::convolution", 10, 50, [[1, 3, 9, 9], [4, 3, 3, 3]], values=[*geometry, "False", "[0, 0]", "1"])]
+        self.assertEqual([2 * 4 * 5 * 6 * 7, 2 * 4 * 49 * 27], [of_events(events).rows[0].flops for events in (vmapped, image)])
 
     def test_operators_of_tracing_do_not_run(self):
         inner = [event("user_annotation", "_compile.compile_inner (dynamo_timed)", 100, 500), operator("aten::mm", 200, 20, [[64, 128], [128, 256]]),

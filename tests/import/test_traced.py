@@ -18,6 +18,7 @@ class Formulas(unittest.TestCase):
     def test_products(self):
         for name, dims, expected in (("matmul", [[3, 1, 4, 5], [7, 5, 6]], 2 * 3 * 7 * 4 * 5 * 6), ("addmm", [[6], [4, 5], [5, 6]], 240),
                                      ("baddbmm", [[3, 4, 6], [3, 4, 5], [3, 5, 6]], 720), ("linear", [[2, 3, 5], [6, 5]], 360),
+                                     ("_addmm_activation", [[6], [4, 5], [5, 6]], 240),
                                      ("mm", [[2, 3], [4, 5]], None), ("mv", [[4, 5], [5]], 40), ("dot", [[7], [7]], 14), ("matmul", [[5], [5]], 10),
                                      ("matmul", [[2, 4, 5], [5, 6]], 480), ("_grouped_mm", [[32, 64], [2, 64, 16]], 2 * 32 * 64 * 16),
                                      ("relu", [[2, 3]], None)):

@@ -251,7 +251,8 @@ def sparse_product(factors: Sequence[Any], result: Any) -> Optional[float]:
 
 #: Matrix products, and the place of their left factor among the arguments; the right one follows it.
 PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "addmv": 1, "addbmm": 1, "dot": 0, "vdot": 0,
-            "linear": 0, "matmul": 0, "_int_mm": 0, "_grouped_mm": 0, "grouped_mm_fallback": 0, "_scaled_mm": 0}
+            "linear": 0, "matmul": 0, "_int_mm": 0, "_grouped_mm": 0, "grouped_mm_fallback": 0, "_scaled_mm": 0,
+            "_addmm_activation": 1}
 
 
 def product_flops(name: str, left: Any, right: Any) -> float:
@@ -309,9 +310,11 @@ OF_ELEMENT = {"silu": 4, "silu_backward": 8, "gelu": 5, "gelu_backward": 11, "si
               "hardsigmoid": 4, "hardsigmoid_backward": 2, "hardswish": 5, "hardswish_backward": 5, "native_dropout": 2}
 OF_TANH = {"gelu": 8, "gelu_backward": 15}  #: gelu by its approximation
 #: Operators whose FLOPs do not follow from the number of their elements: solvers, decompositions, Fourier transforms,
-#: distances, other products.
+#: distances, other products, and those that stand within an operator with a formula where PyTorch calls them.
 NO_FORMULA = tuple("""linalg_ _linalg_ _fft_ cholesky _cdist _euclidean_dist _pdist _trilinear conv_tbc triangular_solve
-    lu_unpack ormqr geqrf _weight_int _scaled_grouped_mm _addmm_activation segment_reduce""".split())
+    lu_unpack ormqr geqrf _weight_int _scaled_grouped_mm segment_reduce cudnn_conv miopen_conv miopen_depth mkldnn_conv
+    mkldnn_linear _slow_conv _conv_dep conv_dep _flash_att _efficient_att _dyn_quant _cslt_sparse_mm _sparse_mm
+    _sparse_semi fbgemm_linear""".split())
 OF_ELEMENTS = {"linalg_vector_norm", "linalg_cross", "_linalg_check_errors"}
 
 

@@ -69,7 +69,7 @@ class Trace:
         self.processes: Dict[Any, Process] = defaultdict(Process)
         self.threads: Dict[Any, Dict[Any, List[Span]]] = defaultdict(lambda: defaultdict(list))
         self.flows: Dict[Any, Dict[Any, List[Any]]] = defaultdict(lambda: defaultdict(lambda: [None, None]))
-        self.device: List[Any] = []
+        self.device: Dict[Any, List[Any]] = defaultdict(list)  #: by device and process as the events have them
         self.vendor = "cuda"
         self.names: Dict[str, str] = {}
         self.works: Dict[Any, Optional[Traced]] = {}
@@ -106,7 +106,8 @@ class Trace:
             return
         name = self.names.setdefault(name, name)
         if kind == "counters":  # of a kernel, by CUPTI; its times are none: the profiler divides the whole equally
-            self.device += [Counter(device=gpu(process), scope="kernel", name=name, launch=self.ranges, metric=metric,
+            self.device[gpu(process), process] += [
+                Counter(device=gpu(process), scope="kernel", name=name, launch=self.ranges, metric=metric,
                                     value=found, unit="")
                             for metric, value in sorted(args.items()) if (found := real(value)) is not None]
             self.ranges += 1
@@ -136,7 +137,7 @@ class Trace:
             self.processes[process].calls.append(call)
             span = Span(start, start, kind, name, call)
         else:
-            self.add_device(kind, name, start, duration, args)
+            self.add_device(kind, name, start, duration, process, args)
             return
         self.threads[process][thread].append(span)
 
@@ -155,39 +156,36 @@ class Trace:
             self.works[call] = work_of(name, *inputs)
         return self.works[call]
 
-    def add_device(self, kind: str, name: str, start: int, duration: int, args: Dict[str, Any]) -> None:
+    def add_device(self, kind: str, name: str, start: int, duration: int, process: Any, args: Dict[str, Any]) -> None:
         where = gpu(args.get("device")), number(args.get("stream")), number(args.get("correlation")), None, None
         begin = start if start or duration else None
         if kind == "kernel":
-            self.device.append(Kernel(*where, name, begin, duration, extent(args.get("grid")),
-                                      extent(args.get("block")),
-                                      *(number(args.get(key)) for key in ("registers per thread", "shared memory",
+            self.device[where[0], process].append(
+                Kernel(*where, name, begin, duration, extent(args.get("grid")), extent(args.get("block")),
+                       *(number(args.get(key)) for key in ("registers per thread", "shared memory",
                                                                           "graph node id"))))
             return
         before, arrow, after = name.partition("->")
         kind = "memset" if kind == "fill" else next((kind for part, kind in DIRECTIONS.items() if part in name), "D2D")
         ends = (memory_in(before), memory_in(after)) if arrow else (None, None)
-        self.device.append(Copy(*where, kind, *ends, number(args.get("bytes")), begin, duration))
+        self.device[where[0], process].append(Copy(*where, kind, *ends, number(args.get("bytes")), begin, duration))
 
     def assign(self) -> None:
         """Gives each record of a device to a process: that of the call with its correlation. Of several, that to which
-        most records of the device can belong, and of equals one that has no device yet."""
+        most records of the device can belong, and of equals one that has no device yet; ranks whose traces were joined
+        may call their devices alike."""
         hosts = {key: {call.correlation: call.start for call in one.calls if call.correlation is not None}
                  for key, one in self.processes.items() if one.calls}
-        votes: Dict[str, Tally] = defaultdict(Tally)
-        for record in self.device:
-            tally, correlation = votes[record.device], getattr(record, "correlation", None)
-            for key, begun in hosts.items():
-                tally[key] += correlation in begun and (record.start or 0) >= begun[correlation]
         taken: Tally = Tally()
-        owner: Dict[str, Any] = {}
-        for device, tally in sorted(votes.items()):
-            owner[device] = max(tally, key=lambda key: (tally[key], -taken[key]),
-                                default=next(iter(self.processes), None))
-            taken.update([owner[device]])
-        for record in self.device:
-            having = [key for key, begun in hosts.items() if getattr(record, "correlation", None) in begun]
-            self.processes[having[0] if len(having) == 1 else owner[record.device]].device.append(record)
+        for _, records in sorted(self.device.items(), key=lambda item: str(item[0])):
+            havings = [[key for key, begun in hosts.items() if getattr(record, "correlation", None) in begun]
+                       for record in records]
+            tally = Tally(key for record, having in zip(records, havings) for key in having
+                          if (record.start or 0) >= hosts[key][record.correlation])
+            owner = max(hosts, key=lambda key: (tally[key], -taken[key]), default=next(iter(self.processes), None))
+            taken.update([owner])
+            for record, having in zip(records, havings):
+                self.processes[having[0] if len(having) == 1 else owner].device.append(record)
 
     def operators(self, key: Any) -> Operators:
         return Operators(self.threads.get(key, {}), self.flows.get(key, {}), self.processes[key].started())

@@ -105,8 +105,8 @@ class Operators:
                     outermost[-1].units.append(unit)
                 elif unit is not None and work is not None and work.precision and work.work.contraction_flops > 0:
                     unit.precision = work.precision
-                    if work.work.contraction_flops == unit.work.contraction_flops:
-                        unit.work = work.work  # its bytes are those of the types that ran
+                    if work.work.contraction_flops >= unit.work.contraction_flops:
+                        unit.work = work.work  # of the types that ran, and of all that `vmap` maps over
                 if not self.started:
                     self.add_unknown("cpu", span.name, unit, span.end - span.start)
                     if operators:
@@ -124,7 +124,7 @@ class Operators:
             self.unknown[device][name] += time
 
     def launch(self, call: Any, operator: str, unit: Optional[Unit]) -> None:
-        name = call.name if "GraphLaunch" in call.name else operator
+        graph = call.name if "GraphLaunch" in call.name else ""
         for record in self.started.get(call.correlation, ()) if call.correlation is not None else ():
             self.is_linked = True
             if unit is not None:
@@ -132,8 +132,8 @@ class Operators:
             if isinstance(record, Kernel):
                 if unit is not None and unit.precision == "fp32" and TF32.search(record.name):
                     unit.precision = "tf32"
-                self.add_unknown(record.device, name or (record.name if is_known(record.name) else OUTSIDE), unit,
-                                 record.duration)
+                name = record.name if is_known(record.name) else operator or OUTSIDE
+                self.add_unknown(record.device, graph or name, unit, record.duration)
 
     def name(self, steps: List[Any]) -> None:
         """Layers and phases: a layer is a module, or else an operator with its place in the step. A gradient belongs to

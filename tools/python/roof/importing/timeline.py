@@ -5,6 +5,7 @@ earlier, and ends with its range, or later with the last that it launched."""
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter as Tally
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -75,27 +76,25 @@ class Process:
         return found
 
     def steps(self) -> List[Any]:
-        """Sets the kinds of the ranges. Returns the steps in their order: none within another, PyTorch's own where
-        there are any, none that was cut off, which has less than half of the most calls, and none without any where
-        others have some."""
+        """Sets the kinds of the ranges. Returns the steps in their order: those of the thread that makes most calls,
+        none within another, PyTorch's own where there are any, none that was cut off, which has less than half of the
+        most calls, and none without any where others have some."""
         for one in self.ranges:
-            one.kind = kind_in(one.name)
-        steps = sorted((one for one in self.ranges if one.kind == "step"), key=lambda one: (one.start, -one.duration))
-        by_profiler = any(one.name.startswith("ProfilerStep") for one in steps)
+            one.kind = "nvtx" if (kind := kind_in(one.name)) == "step" else kind
+        steps = [one for one in self.ranges if kind_in(one.name) == "step" and one.duration]
+        steps = [one for one in steps if one.name.startswith("ProfilerStep")] or steps
+        calls = Tally(call.thread for call in self.calls)
+        most = max((calls[one.thread] for one in steps), default=0)
         kept: List[Any] = []
-        for one in steps:
-            within = kept and end_of(one) <= end_of(kept[-1])
-            if within or not one.duration or by_profiler and not one.name.startswith("ProfilerStep"):
-                one.kind = "nvtx"
-            else:
+        for one in sorted(steps, key=lambda one: (one.start, -one.duration)):
+            if calls[one.thread] == most and not (kept and end_of(one) <= end_of(kept[-1])):
                 kept.append(one)
         starts = sorted(call.start for call in self.calls)
-        calls = [bisect_left(starts, end_of(step)) - bisect_left(starts, step.start) for step in kept]
-        most = max(calls, default=0)
-        for step, count in zip(kept, calls):
-            if 2 * count < most or starts and not count:
-                step.kind = "nvtx"
-        return [step for step in kept if step.kind == "step"]
+        counts = [bisect_left(starts, end_of(step)) - bisect_left(starts, step.start) for step in kept]
+        kept = [step for step, count in zip(kept, counts) if 2 * count >= max(counts) and (count or not starts)]
+        for step in kept:
+            step.kind = "step"
+        return kept
 
     def attribute_phases(self) -> None:
         """What the host launched during a phase belongs to it."""
