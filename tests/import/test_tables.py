@@ -97,8 +97,7 @@ class KeyAverages(unittest.TestCase):
                       ("Optimizer.step#SGD.step []", "Optimizer.step#SGD.step", "update", [], None)]
             self.assertEqual((("cpu", [0.05], 3.0 * 1000**power, layers), ["bytes: the table has none"],
                               ["line 9: the time of Optimizer.step#SGD.step is below 0 and was left out"]), self.whole(text))
-            self.assertEqual("FLOPs are PyTorch's, which has none for the gradients of convolutions; an operator's "
-                             "time is its own", imported(text).remarks[-1])
+            self.assertEqual("FLOPs are PyTorch's; an operator's time is its own", imported(text).remarks[-1])
         for to, lines, reason in ((6, lines[:1], "no printed row has any; print all with row_limit=-1"),
                                   (5, [], "profile with with_flops=True")):
             text = printed([one.format("") for one in columns[:to]], lines, "Self CPU time total: 100.000ms\n")
@@ -112,6 +111,16 @@ class KeyAverages(unittest.TestCase):
                   for name, time, flops in (("conv2d", 0.0, 7e9), ("addmm", 0.09, 5e12), ("relu", 0.01, None))]
         self.assertEqual((("gpu:0", [0.1], 5.007e12, layers), ["bytes: the table has none"], []),
                          self.whole(printed(lines=[conv, *LINES])))
+
+    def test_rows_and_flops_that_are_not_printed_make_a_lower_bound(self):
+        attended = ("aten::_flash_attention_forward", *LINES[2][1:])
+        for lines, reason in ((LINES[:2], "the printed rows have 90% of the time; print all with row_limit=-1"), (LINES[:3], ""),
+                              ([*LINES[:2], attended], "PyTorch counts none for aten::_flash_attention_forward")):
+            (row,), missing = (found := imported(printed(lines=lines))).rows, found.missing
+            self.assertEqual((5e12, reason != ""), (row.flops, row.at_least))
+            self.assertEqual([f"FLOPs: a lower bound: {reason}"] * (reason != "") + ["bytes: the table has none"], missing)
+        parts = "; ".join(imported(text_of("key_averages.txt")).missing)
+        self.assertIn("rows have 95% of the time; print all with row_limit=-1; PyTorch counts none for aten::convolution_backward", parts)
 
     def test_tables_that_are_wrong_are_refused_with_their_line(self):
         text, mark = printed(), printed().partition("\n")[0]

@@ -16,6 +16,10 @@ DEVICE = re.compile(r"(?:Self )?(?!CPU)(\w+)(?: total)?")  #: columns of the tim
 FLOPS = re.compile(r"Total ([KMGTP]?)FLOPs")
 TOTAL = re.compile(r"(?:Self )?(\w+) time total: (\S+)$")
 MOST = 500  #: ranks that may have printed into one file
+WHOLE = 0.99  #: share of the time from which a table has all rows that matter
+#: Operators that multiply and for which PyTorch's tables have no FLOPs.
+OTHERS = re.compile(r"aten::(conv[13]d|conv_tr|convolution_b|_scaled_|_grouped_mm|_flash_|_efficient_|\w*rnn)|"
+                    "quantized::|flash_attn|xformers|vllm")
 CALLS = ("# of Calls", "Number of Calls")
 
 
@@ -101,14 +105,17 @@ def row_of(table: Table, name: str, imported: Imported) -> Row:
                           ("", ""))
     row = Row("gpu:0" if table.on else "cpu", {"model": name}, times=[table.total / steps], known="analytic")
     kernels: List[Layer] = []  # their times are also those of the operators that launched them
+    printed, others = 0.0, []  # type: float, List[str]  # seconds of the rows, and operators that lack FLOPs
     for number, cells in table.rows:
         operator, shapes = cells["Name"], f" {cells['Input Shapes']}" if "Input Shapes" in cells else ""
-        if operator.startswith("ProfilerStep"):
-            continue
         time = table.seconds(number, cells[table.on or table.own])
+        if operator.startswith("ProfilerStep"):
+            printed += 0.0 if table.on else time or 0.0
+            continue
         if time is None:
             imported.remarks.append(f"line {number}: the time of {shown(operator)} is below 0 and was left out")
         count = re.fullmatch(r"[0-9]{1,30}(?:\.[0-9]+)?", cells.get(column, ""))
+        others += [shown(operator)] * bool(OTHERS.match(operator) and not count)
         flops = float(count[0]) * 1000.0 ** ("", *"KMGTP").index(prefix) / steps if count else None
         # Up to PyTorch 1.5 the time on a device is not the operator's own.
         times = [] if time is None or table.on.endswith(" total") else [time / steps]
@@ -119,12 +126,19 @@ def row_of(table: Table, name: str, imported: Imported) -> Row:
                      else "forward")
             (kernels if table.on and on_host == [0, 0] else row.layers).append(
                 Layer(operator + shapes, operator, phase, times, flops))
+    printed += steps * max(sum(sum(layer.times) for layer in layers) for layers in (row.layers, kernels))
     row.layers += kernels if not any(any(layer.times) for layer in row.layers) else []
     counted = [layer.flops for layer in row.layers if layer.flops is not None]
     row.flops = sum(counted) if counted else None
     if not counted:
         reason = "no printed row has any; print all with row_limit=-1" if column else "profile with with_flops=True"
         imported.missing.append(f"FLOPs: {reason}")
+    is_whole = printed >= WHOLE * table.total or table.on.endswith(" total")
+    lacking = [f"the printed rows have {printed / table.total:.0%} of the time; print all with row_limit=-1"]
+    lacking = lacking * (not is_whole) + [f"PyTorch counts none for {', '.join(dict.fromkeys(others))}"] * bool(others)
+    if counted and lacking:
+        row.at_least = True
+        imported.missing.append(f"FLOPs: a lower bound: {'; '.join(lacking)}")
     return row
 
 
@@ -133,6 +147,5 @@ def read(source: Source) -> Imported:
     for place, table in enumerate(tables_in(source)):
         imported.rows.append(row_of(table, source.row + f" {place + 1}" * (place > 0), imported))
     imported.missing.append("bytes: the table has none")
-    imported.remarks.append("FLOPs are PyTorch's, which has none for the gradients of convolutions; an operator's time "
-                            "is its own")
+    imported.remarks.append("FLOPs are PyTorch's; an operator's time is its own")
     return imported

@@ -14,8 +14,9 @@ from roof.importing.quantities import shown
 
 Rows = Iterator[Tuple[str, List[str]]]
 TIME, CYCLES = "gpu__time_duration.sum", "smsp__cycles_elapsed.avg.per_second"
-#: Another program that saved the table may have left the quotes out, put an index before it, or changed the separator.
-HEADER = re.compile(r'^(?:"?\w*"?[,;\t])?"?(?:ID|Process ID)"?([,;\t]).*Kernel Name.*$', re.MULTILINE)
+#: Another program that saved the table may have left the quotes out, put an index before it, changed the separator, or
+#: turned the columns.
+HEADER = re.compile(r'^(?=.*\bID\b).*([,;\t])"?Kernel Name\b.*$', re.MULTILINE)
 LOG = re.compile(r"^==(ERROR|WARNING)== (.*)$|^ *Metric Name +Metric (?:Unit|Value)|^==PROF== ", re.MULTILINE)
 LOCALE = "export it again with LC_ALL=C"
 GROUPED = re.compile(f"[0-9][{quantities.BLANKS}][0-9]{{3}}")
