@@ -143,16 +143,41 @@ class Operators(unittest.TestCase):
             ("t = Transpose x perm=[0,1]; u = Gather table t", [3], 0, True), ("u = custom/Odd x", [3, 8], 0, False)):
             text, kind = f"{text}; y = LSTM u w r hidden_size=4 layout={layout}", INT64 if extents == [3] else 1
             if is_time:
-                with self.assertRaisesRegex(InputError, "the first axis of its input is time"):
+                with self.assertRaisesRegex(InputError, "axis 0 of its input is not that of the batch; give it a number: --size batch=N"):
                     self.shapes(text, held, extents, kind=kind)
             else:
                 self.assertIn("y", self.shapes(text, held, extents, kind=kind))
+
+    def test_an_axis_that_operators_mix_or_that_has_another_name_is_none_of_a_batch(self):
+        def flops(text, held, axes, batch=1, **sizes):
+            model = made([*nodes_in(text)], [*held_in(held)])
+            model.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", 1, axes))
+            return read(model, batch, given=sizes).flops()
+
+        line = "y = MatMul x w", "w:8,5"  # 80 FLOPs a row
+        for axes, batch, sizes, expected in (([3, "N", 8], 4, {}, 12), ([3, "N", 8], 4, {"N": 2}, 12), (["T", "N", 8], 4, {"T": 3}, 12),
+                                             ([1, "N", 8], 4, {"N": 3}, 12), (["s0", 3, 8], 4, {}, 12), ([6, 3, 8], 4, {}, 12)):
+            self.assertEqual(80 * expected, flops(*line, axes, batch, **sizes), axes)
+        tokens = "q = Reshape x to; a = Transpose q perm=[1,0,2]; b = Transpose q perm=[1,2,0]; s = MatMul a b; y = MatMul s a"
+        mixed = ((tokens, "to=[0,4,4]", [6, 2, 8], 2 * 2 * 4 * 6 * 6 * 4), ("y = Gemm x w transA=1", "w:6,5", [6, 8], 2 * 6 * 8 * 5),
+                 ("i = Unsqueeze x at; y = Conv i w", "at=[0] w:5,3,1,1", [3, 4, 4], 2 * 16 * 15),
+                 ("i = Transpose x perm=[2,0,1]; j = Unsqueeze i at; z = Squeeze j at; k = Unsqueeze z at; y = Conv k w",
+                  "at=[0] w:5,3,1,1", [4, 4, 3], 2 * 16 * 15),
+                 ("n = Gather x last axis=2; m = Unsqueeze n at; d = Sub m mean; y = MatMul d w", "mean=[[[1]],[[2]],[[3]]] last=1 at=[2] w:1,5",
+                  [3, 4, 8], 2 * 12 * 5))
+        for text, held, axes, expected in mixed:
+            for batch in (1, axes[0]):
+                self.assertEqual(expected, flops(text, held, axes, batch), text)
+            self.assertRaisesRegex(InputError, "no axis of its input is that of a batch; --batch 1 counts", flops, text, held, axes, 7)
+            self.assertEqual(expected, flops(text, held, ["batch", *axes[1:]], axes[0]), text)  # the file's word goes first
+        self.assertRaisesRegex(InputError, "axis 0 of its input is not .*; give it a number: --size s0=N", flops, *mixed[0][:2], ["s0", 2, 8], 6)
 
     def test_parameters_and_gradients_follow_from_constants(self):
         # operators with the FLOPs of their inputs' gradients; parameters, and the bytes that they are stored in
         for text, held, gradients, parameters, stored in (
             ("y = MatMul x w", "w:8,8", {"y": 0}, 64, 128),
             ("a = Relu x; y = MatMul a w", "w:8,8", {"a": 0, "y": 0}, 64, 128),
+            ("a = com.microsoft/RotaryEmbedding x i c c; y = MatMul a w", "w:8,8 c:9,4 i=[0]", {"a": 0, "y": 0}, 64, 128),
             ("b = MatMul x w; a = Relu b; y = MatMul a w", "w:8,8", {"b": 0, "a": 16, "y": 256}, 64, 128),
             ("a = Mul x s; y = MatMul a w", "w:8,8 s:1", {"a": 0, "y": 0}, 64, 128),
             ("a = Mul x s; y = MatMul a w", "w:8,8 s:2,1", {"a": 0, "y": 256}, 66, 132),

@@ -198,7 +198,8 @@ class ByHand(unittest.TestCase):
         self.assertEqual((1, 3, 8 + 3 + 4, 8 + 1 + 2), of_kind(read(made([*nodes], [*held])), "Pad").output)
 
     def test_a_shape_that_the_file_computes_from_its_inputs(self):
-        nodes = nodes_in("s = Shape x; n = Gather s second; half = Div n two; to = Concat one half rest axis=0; "
+        nodes = nodes_in("s = Shape x; n = Gather s second; m = Cast n to=1; o = Reciprocal m; "
+                         "p = Reciprocal o; q = Cast p to=7; half = Div q two; to = Concat one half rest axis=0; "
                          "float = Cast to to=1; floor = Floor float; whole = Cast floor to=7; "
                          "r = Reshape x whole; y = Relu r")
         held = held_in("second=[1] two=[2] one=[0] rest=[-1]")

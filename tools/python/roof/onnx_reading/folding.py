@@ -59,7 +59,7 @@ def reduced(function: Callable[..., Any]) -> Callable[..., Any]:
 
 OF_LISTS: Dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name.lower())
-       for name in "Abs Add Ceil Equal Floor Greater Less Round Sign Sqrt Tile Where".split()},
+       for name in "Abs Add Ceil Equal Exp Floor Greater Less Log Reciprocal Round Sign Sqrt Tile Where".split()},
     "Sub": np.subtract, "Mul": np.multiply, "Div": divided, "Neg": np.negative, "Pow": np.power,
     "GreaterOrEqual": np.greater_equal, "LessOrEqual": np.less_equal, "And": np.logical_and, "Or": np.logical_or,
     "Xor": np.logical_xor, "Not": np.logical_not, "Identity": lambda x: x, "NonZero": lambda x: np.array(np.nonzero(x)),

@@ -1,6 +1,7 @@
 """Reads an ONNX file that is only estimated: operators with FLOPs and bytes, and what nobody knows of them;
 and writes them as `roof.estimate` writes those of a model of PyTorch."""
 
+import re
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from roof.onnx_reading.walk import Walk
 from roof.shapes import Counted
 from roof.steps import BACKWARD, FORWARD
 from roof.work import Work
+
+BATCH = re.compile("(?i).*batch.*|bs|[bn]")  #: names of an axis
 
 
 @dataclass
@@ -53,6 +56,12 @@ def load(path: Union[str, Path]) -> Any:
     return model
 
 
+def batch_axis(one: Any) -> int:
+    """Of an input: the one that is called so, but behind a first one of 1, else the first."""
+    dims = one.type.tensor_type.shape.dim
+    return 0 if dims[0].dim_value == 1 else next((k for k, dim in enumerate(dims) if BATCH.fullmatch(dim.dim_param)), 0)
+
+
 class Extents:
     """Numbers for what a file leaves open: those given by name, and the batch for the first axis of an input."""
 
@@ -76,7 +85,7 @@ class Extents:
         for axis, dim in enumerate(one.type.tensor_type.shape.dim):
             name = dim.dim_param or f"{one.name}.{axis}"
             known = self.of(dim, name)
-            if known is None and axis == 0:
+            if known is None and axis == batch_axis(one):
                 self._of_batch[name] = known = self._batch
             if known is None:
                 raise InputError(f"axis {axis} of its input '{one.name}' has no number; give it one: --size {name}=N")
@@ -95,13 +104,15 @@ def counted(model: Any, extents: Extents, float_bytes: float) -> Tuple[Walk, flo
             made.numbers = np.array(extents.given(one.name))
         moved += made.numel() * made.size
         if made.shape and not first.axes:
-            first, made.axes, opens = made, tuple(range(made.dim())), one.type.tensor_type.shape.dim[0]
-            time = opens.dim_param or f"{one.name}.0"
+            first, made.axes, walk.batch_axis = made, tuple(range(made.dim())), batch_axis(one)
+            begin = one.type.tensor_type.shape.dim[walk.batch_axis]
+            asked, time = walk.batch_axis, begin.dim_param or f"{one.name}.{walk.batch_axis}"
     walk.graph(model.graph, [one.name for one in model.graph.output], scope, versions_of(model) or {"": 1})
-    axis = walk.batch_axis if isinstance(walk.batch_axis, int) else 0
-    if axis != 0 and opens.dim_value < 1 and time not in extents.sizes:
-        raise InputError(f"the first axis of its input is time, not the batch; give it a number: --size {time}=N")
-    return walk, moved, first.shape[axis] if first.axes else 1
+    if walk.batch_axis is None and BATCH.fullmatch(begin.dim_param):
+        walk.batch_axis = asked  # the file's word goes first
+    if first.axes and walk.batch_axis != asked and begin.dim_value < 1 and time not in extents.sizes:
+        raise InputError(f"axis {asked} of its input is not that of the batch; give it a number: --size {time}=N")
+    return walk, moved, first.shape[walk.batch_axis or 0] if first.axes else 1
 
 
 def read(path: Union[str, Path], batch: int = 1, sizes: Optional[Dict[str, int]] = None,
@@ -124,11 +135,13 @@ def read(path: Union[str, Path], batch: int = 1, sizes: Optional[Dict[str, int]]
         unused = sorted(set(given) - set(extents.used))
         if unused:
             raise InputError(f"it leaves no axis '{unused[0]}' open")
+        if walk.batch_axis is None and batch not in (1, own):
+            raise InputError("no axis of its input is that of a batch; --batch 1 counts it as it stands")
     except InputError as error:
         raise InputError(f"'{path}': {error}") from None
     except (RecursionError, TypeError):  # such as a name that is no text
         raise InputError(f"'{path}' is damaged") from None
-    factor = batch / max(1, own)
+    factor = 1 if walk.batch_axis is None else batch / max(1, own)
     operators = walk.operators if factor == 1 else [one.of_batches(factor) for one in walk.operators]
     return Network(Path(path).stem, walk.parameters, walk.stored, moved * factor, operators)
 

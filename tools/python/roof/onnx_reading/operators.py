@@ -55,8 +55,9 @@ DATA_INPUTS: Dict[str, Sequence[int]] = {
     **dict.fromkeys("""QuantizeLinear DequantizeLinear QLinearSigmoid QLinearLeakyRelu QLinearSoftmax QLinearAveragePool
                     QLinearGlobalAveragePool QLinearReduceMean""".split(), (0,))
 }
-#: Others have numbers beside their data, which are no parameters.
-COUNTED_INPUTS = {**DATA_INPUTS, **dict.fromkeys(("Clip", "Pad", "Resize", "TopK", "Upsample"), (0,)), "OneHot": ()}
+#: Others have numbers beside their data, which are no parameters, and tables of angles.
+COUNTED_INPUTS = {**DATA_INPUTS, **dict.fromkeys("Clip Pad Resize RotaryEmbedding TopK Upsample".split(), (0,)),
+                  "GroupQueryAttention": range(7), "OneHot": ()}
 
 
 @dataclass

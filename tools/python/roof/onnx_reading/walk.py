@@ -9,6 +9,7 @@ from onnx import helper, numpy_helper
 
 from roof.errors import InputError
 from roof.onnx_reading.folding import MOST_NUMBERS, TYPES, numbers_of
+from roof.onnx_reading.axes import kept_axes, mixes
 from roof.onnx_reading.operators import (COUNTED_INPUTS, KNOWN, MOVES, PACKED, PRODUCTS, RECURRENT, VIEWS, Operator,
                                          count)
 from roof.onnx_reading.shapes import Shapes, shape_in
@@ -32,7 +33,7 @@ class Walk:
                  float_bytes: float) -> None:
         self.operators: List[Operator] = []
         self.parameters, self.stored = 0, 0.0  #: values, and their bytes
-        self.batch_axis: Any = 0  #: of the first input, as a recurrent layer reads it
+        self.batch_axis: Any = 0  #: of the first input, as operators read it; None: it is none
         self._functions, self._extent, self._float_bytes = functions, extent, float_bytes
         self._shapes, self._read = Shapes(), set()  # type: Shapes, Set[str]
         self._walked = self._computed = self._depth = 0
@@ -165,15 +166,14 @@ class Walk:
         trains = not is_constant and any(one.is_constant and one.is_data and one.is_known and one.numel() > 1
                                          for one in data if one is not None)
         first = next((one for one in present if one.axes), Value())
+        if self.batch_axis in first.axes and mixes(operation, given, data, self.batch_axis):
+            self.batch_axis = None
         trains = trains or any(one.needs_gradient for one in present)
         for result in results:
             result.is_constant, result.needs_gradient = is_constant, trains
             result.origin = present[0].origin if is_constant else ""
-            turned = given.get("perm", range(len(first.axes))[::-1])
-            if operation == "Transpose" and len(turned) == len(first.axes):
-                result.axes = tuple(first.axes[axis] for axis in turned)
-            elif operation == "Gather" or result.shape is not None and len(result.shape) == len(first.axes):
-                result.axes = first.axes
+            if result.shape is not None and first.axes:
+                result.axes = kept_axes(operation, given, present, first, result)
         for result in results[1:] if operation == "DynamicQuantizeLinear" else ():
             result.is_scale = True
         if operation in RECURRENT and first.axes and not given.get("layout"):
