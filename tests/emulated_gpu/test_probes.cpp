@@ -268,16 +268,17 @@ TEST_CASE("each probe's check runs its kernel, and tells wrong results from righ
     CHECK_NOTHROW(readers->check());
     for (const char* operation : {"h2d", "d2h", "both"}) {
         const Point point = point_of(set("65536") + Values{{"operation", operation}, {"pages", "pageable"}});
-        const CurrentDevice current({0});
         Turns turns;
-        const auto subject = bench_of("link").create({point, machine, machine.devices.front(), {0}, nullptr, turns});
-        CHECK_NOTHROW(subject->check());
+        CHECK_NOTHROW(bench_of("link").create({point, machine, machine.devices.front(), {0}, nullptr, turns})->check());
     }
     const Point product = point_of({{"precision", "fp16"}, {"size", "64"}});
     Turns turns;
     const auto subject =
         bench_of("matmul", libraries).create({product, machine, machine.devices.front(), {0}, nullptr, turns});
     CHECK_NOTHROW(subject->check());
+    spoiled = "product";
+    CHECK_THROWS_AS(subject->check(), Error);
+    spoiled.clear();
     const Work work = subject->work();  // 2 n^3 FLOPs, of three matrices
     CHECK(work.flops.value / work.compulsory.value == Approx(2.0 * 64 * 64 * 64 / (3 * 64 * 64 * 2)));
     for (const char* operation : {"zero_copy_load", "zero_copy_store"})

@@ -179,6 +179,7 @@ TEST_CASE("memory shared by ranks leaves neither a mapping nor a descriptor behi
         return count;
     };
     const int before = opened();
+    CHECK_THROWS_AS(SharedMemory::open(STDERR_FILENO), Error);
     {
         const auto memory = SharedMemory::create(1);
         const auto ranks = shared_memory_communicator(memory, 0, {});
