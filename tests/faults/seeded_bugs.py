@@ -157,7 +157,8 @@ class Bugs:
             said = self.beside() if self.folder else self.made([*self.of.programs, *self.of.targets])
             if not said:
                 break
-            blamed = {(Path(name).name, int(line) - 1) for name, line in re.findall(r"([\w./\-]+\.cpp):(\d+):\d+: error", said)}
+            places = re.findall(r"([\w./\-]+\.cpp):(\d+):\d+: +(?:error|required from here)", said)
+            blamed = {(Path(name).name, int(line) - 1) for name, line in places}
             odd = [number for number, (file, line, _) in enumerate(self.cpp) if (Path(file).name, line + 1) in blamed]  # below the line of plant()
             others = {name for name, _ in blamed} - {Path(self.cpp[number][0]).name for number in odd}
             odd += [number for number, (file, *_) in enumerate(self.cpp) if Path(file).name in others]  # what uses a bug does not compile

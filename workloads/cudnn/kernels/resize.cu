@@ -8,12 +8,15 @@ namespace {
 /// Of a resized axis.
 struct Axis {
     int source, result;
+    float ratio = static_cast<float>(result) / static_cast<float>(source);
+    float inverse = 1 / static_cast<float>(result);
 
     /// Where a place of the result reads the source.
     __device__ float read_by(int place) const
     {
-        const float at =
-            (static_cast<float>(place) + 0.5F) * static_cast<float>(source) / static_cast<float>(result) - 0.5F;
+        const float product = (static_cast<float>(place) + 0.5F) * static_cast<float>(source);
+        const float near = product * inverse;  // and with its remainder the quotient: a division takes a call
+        const float at = near + fmaf(-near, static_cast<float>(result), product) * inverse - 0.5F;
         return fminf(fmaxf(at, 0), static_cast<float>(source - 1));
     }
     __device__ float weight(int from, int to) const
@@ -23,12 +26,10 @@ struct Axis {
     /// The first of the places of the result that may read this place of the source or one behind it.
     __device__ int first_reader(int from) const
     {
-        const float ratio = static_cast<float>(result) / static_cast<float>(source);
         return from <= 0 ? 0 : static_cast<int>((static_cast<float>(from) - 0.5F) * ratio - 0.5F);
     }
     __device__ int end_of_readers(int from) const
     {
-        const float ratio = static_cast<float>(result) / static_cast<float>(source);
         const int end = static_cast<int>((static_cast<float>(from) + 1.5F) * ratio + 1.5F);
         return from + 1 >= source || end > result ? result : end;
     }
