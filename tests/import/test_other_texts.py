@@ -1,5 +1,6 @@
 """Texts that are of no format here are named, with the command that writes one; names, and how much is read."""
 
+import os
 import tempfile
 import unittest
 from pathlib import Path
@@ -28,6 +29,14 @@ class OtherTexts(unittest.TestCase):
             for part in parts:
                 self.assertIn(part, refusal(text))
             self.assertEqual(refusal(text).count("\n"), 0)
+
+    def test_what_a_reader_may_wait_for_is_not_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = Path(folder) / "pipe"
+            os.mkfifo(pipe)
+            for place in (Path("/proc/self/status"), pipe):
+                with self.assertRaisesRegex(InputError, "it is empty or no regular file"):
+                    import_file(place)
 
     def test_a_row_is_named_after_its_file(self):
         content = (DATA / "perf.json").read_bytes()

@@ -61,6 +61,8 @@ class Source:
     def __init__(self, path: Path, row: str) -> None:
         self.path, self.name, self.row = path, str(path), row
         try:
+            if path.stat().st_size == 0:  # as are pipes and /proc/kmsg, whose readers may wait for ever
+                raise InputError(f"{path}: it is empty or no regular file")
             with open(path, "rb") as file:
                 self.raw = file.read(HEAD)
         except OSError as error:
