@@ -73,7 +73,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name in ("libcuda.so.1", "libcudart.so.13"):
             shutil.copy(build / "tests" / "cudnn" / "empty_driver" / "libcuda.so.1", pathlib.Path(folder, name))
-        path = ":".join(map(str, [folder, *folders, os.environ.get("LD_LIBRARY_PATH", "")]))
+        path = ":".join(map(str, filter(None, [folder, *folders, os.environ.get("LD_LIBRARY_PATH")])))
         same = []
         for key, code in ours.items():
             lines = lines_of([sys.executable, HERE, *key], LD_LIBRARY_PATH=path, EMPTY_DRIVER_MAJOR=MAJOR[key[0]])
