@@ -2,6 +2,7 @@
 #include "ert/base/fields.hpp"
 #include "ert/recording/record_files.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace roof {
@@ -9,20 +10,24 @@ namespace {
 
 constexpr bool required = true;
 
+/// The fields of a cause, then those of the record alone.
+template <class Row, std::size_t count>
+constexpr std::array<Field<Row>, count + 5> with_cause(const std::array<Field<Row>, count>& own)
+{
+    std::array<Field<Row>, count + 5> all{
+        field<Row, &Row::cause, &Cause::device>("device"), field<Row, &Row::cause, &Cause::stream>("stream"),
+        field<Row, &Row::cause, &Cause::correlation>("correlation"), field<Row, &Row::cause, &Cause::layer>("layer"),
+        field<Row, &Row::cause, &Cause::phase>("phase")};
+    std::ranges::copy(own, all.end() - count);
+    return all;
+}
+
 using Kernel = KernelRecord;
-constexpr std::array kernel_fields{field<Kernel, &Kernel::cause, &Cause::device>("device"),
-                                   field<Kernel, &Kernel::cause, &Cause::stream>("stream"),
-                                   field<Kernel, &Kernel::cause, &Cause::correlation>("correlation"),
-                                   field<Kernel, &Kernel::cause, &Cause::layer>("layer"),
-                                   field<Kernel, &Kernel::cause, &Cause::phase>("phase"),
-                                   field<Kernel, &Kernel::name>("name", required),
-                                   field<Kernel, &Kernel::start>("start_s"),
-                                   field<Kernel, &Kernel::duration>("duration_s", required),
-                                   field<Kernel, &Kernel::grid>("grid"),
-                                   field<Kernel, &Kernel::block>("block"),
-                                   field<Kernel, &Kernel::registers>("registers"),
-                                   field<Kernel, &Kernel::shared>("shared_bytes"),
-                                   field<Kernel, &Kernel::graph_node>("graph_node")};
+constexpr auto kernel_fields = with_cause(
+    std::array{field<Kernel, &Kernel::name>("name", required), field<Kernel, &Kernel::start>("start_s"),
+               field<Kernel, &Kernel::duration>("duration_s", required), field<Kernel, &Kernel::grid>("grid"),
+               field<Kernel, &Kernel::block>("block"), field<Kernel, &Kernel::registers>("registers"),
+               field<Kernel, &Kernel::shared>("shared_bytes"), field<Kernel, &Kernel::graph_node>("graph_node")});
 
 using Api = ApiRecord;
 constexpr std::array api_fields{field<Api, &Api::thread>("thread"), field<Api, &Api::correlation>("correlation"),
@@ -31,17 +36,10 @@ constexpr std::array api_fields{field<Api, &Api::thread>("thread"), field<Api, &
                                 field<Api, &Api::start>("start_s"), field<Api, &Api::duration>("duration_s", required)};
 
 using Copy = CopyRecord;
-constexpr std::array copy_fields{field<Copy, &Copy::cause, &Cause::device>("device"),
-                                 field<Copy, &Copy::cause, &Cause::stream>("stream"),
-                                 field<Copy, &Copy::cause, &Cause::correlation>("correlation"),
-                                 field<Copy, &Copy::cause, &Cause::layer>("layer"),
-                                 field<Copy, &Copy::cause, &Cause::phase>("phase"),
-                                 field<Copy, &Copy::kind>("kind", required),
-                                 field<Copy, &Copy::source>("source"),
-                                 field<Copy, &Copy::destination>("destination"),
-                                 field<Copy, &Copy::bytes>("bytes"),
-                                 field<Copy, &Copy::start>("start_s"),
-                                 field<Copy, &Copy::duration>("duration_s", required)};
+constexpr auto copy_fields =
+    with_cause(std::array{field<Copy, &Copy::kind>("kind", required), field<Copy, &Copy::source>("source"),
+                          field<Copy, &Copy::destination>("destination"), field<Copy, &Copy::bytes>("bytes"),
+                          field<Copy, &Copy::start>("start_s"), field<Copy, &Copy::duration>("duration_s", required)});
 
 using Memory = MemoryRecord;
 constexpr std::array memory_fields{field<Memory, &Memory::cause, &Cause::device>("device"),
@@ -55,14 +53,9 @@ constexpr std::array memory_fields{field<Memory, &Memory::cause, &Cause::device>
                                    field<Memory, &Memory::start>("start_s")};
 
 using Wait = SynchronisationRecord;
-constexpr std::array synchronisation_fields{field<Wait, &Wait::cause, &Cause::device>("device"),
-                                            field<Wait, &Wait::cause, &Cause::stream>("stream"),
-                                            field<Wait, &Wait::cause, &Cause::correlation>("correlation"),
-                                            field<Wait, &Wait::cause, &Cause::layer>("layer"),
-                                            field<Wait, &Wait::cause, &Cause::phase>("phase"),
-                                            field<Wait, &Wait::kind>("kind"),
-                                            field<Wait, &Wait::start>("start_s"),
-                                            field<Wait, &Wait::duration>("duration_s", required)};
+constexpr auto synchronisation_fields =
+    with_cause(std::array{field<Wait, &Wait::kind>("kind"), field<Wait, &Wait::start>("start_s"),
+                          field<Wait, &Wait::duration>("duration_s", required)});
 
 using Range = RangeRecord;
 constexpr std::array range_fields{field<Range, &Range::thread>("thread"), field<Range, &Range::kind>("kind", required),
