@@ -44,7 +44,7 @@ def group(several, name):
 
 
 KINDS = ("convolution", "linear", "batch_norm", "layer_norm", "attention", "relu", "relu6", "gelu", "gelu_tanh", "silu", "hard_swish", "sigmoid", "hard_sigmoid", "max_pool", "average_pool", "add",
-         "multiply", "concat", "slice", "shuffle", "flatten", "dropout", "rms_norm", "rope", "embedding", "positions", "take_positions", "loss")
+         "multiply", "concat", "slice", "shuffle", "flatten", "dropout", "rms_norm", "rope", "embedding", "positions", "take_positions", "resize", "tanh", "loss")
 
 
 def kind_of(layer):
