@@ -112,7 +112,7 @@ void judge_rates(const Digest& now, const std::map<std::string, Others>& rates, 
         if (found == rates.end()) continue;
         const double middle = median_of(found->second), median = std::exp(middle);
         const double high = rate.is_lower_bound() ? rate.value : rate.high;
-        finding.rates.push_back({rate.name, rate.value / median, rate.low / median, high / median});
+        finding.rates.push_back({{rate.value / median, rate.low / median, high / median}, rate.name});
         if (is_slow(std::log(high), found->second, far_rate)) finding.low.push_back(finding.rates.back());
         const std::string kind = kind_of_ceiling(rate.name);
         if (kind.empty()) continue;
@@ -132,7 +132,7 @@ void judge_rates(const Digest& now, const std::map<std::string, Others>& rates, 
         const double x = mean.sum / static_cast<double>(mean.count);
         const double ratio = std::exp(x - median_of(others));
         if (is_slow(x, others, far_mean))
-            finding.low.push_back({fmt::format("{}, mean of {}", kind, mean.count), ratio, ratio, ratio});
+            finding.low.push_back({{ratio, ratio, ratio}, fmt::format("{}, mean of {}", kind, mean.count)});
     }
     if (!finding.low.empty()) finding.finding = Finding::slow;
 }
@@ -248,7 +248,7 @@ HealthFinding judge_health(const std::vector<Digest>& now, const Fleet& referenc
     finding.finding = now.empty() ? Finding::not_judged : Finding::fine;
     if (now.empty()) finding.reason = "nothing could be measured";
     for (const Digest& digest : now) judge_one(digest, reference, finding);
-    std::ranges::stable_sort(finding.low, {}, &HealthRate::ratio);
+    std::ranges::stable_sort(finding.low, {}, &HealthRate::median);
     return finding;
 }
 
@@ -264,7 +264,7 @@ std::string health_line(const HealthFinding& finding)
     std::vector<std::string> parts;
     if (!finding.reason.empty()) parts.push_back(finding.reason);
     for (std::size_t k = 0; k < std::min(finding.low.size(), most_listed); ++k)
-        parts.push_back(fmt::format("{} at {:.3f}", finding.low[k].ceiling, finding.low[k].ratio));
+        parts.push_back(fmt::format("{} at {:.3f}", finding.low[k].ceiling, finding.low[k].median));
     if (finding.low.size() > most_listed) parts.push_back(fmt::format("and {} more", finding.low.size() - most_listed));
     text += parts.empty() ? ": " + how_many(finding.rates.size(), "rate") : ": " + join(parts, ", ");
     if (finding.nodes > 0) text += "; to " + how_many(finding.nodes, "node");
@@ -283,7 +283,7 @@ std::string health_metrics(const HealthFinding& finding, double seconds)
     text += "# HELP roof_health_ratio a rate to the median of the reference\n# TYPE roof_health_ratio gauge\n";
     for (const HealthRate& rate : finding.rates)
         text += fmt::format("roof_health_ratio{{node=\"{}\",ceiling=\"{}\"}} {:.4f}\n", node, label_text(rate.ceiling),
-                            rate.ratio);
+                            rate.median);
     return text;
 }
 
@@ -293,12 +293,12 @@ nlohmann::json health_json(const HealthFinding& finding, double seconds)
     for (const HealthRate& one : finding.low)
         low.push_back({{"ceiling", json_text(one.ceiling)},
                        {"finding", name(Finding::slow)},
-                       {"ratio", json_number(one.ratio)},
+                       {"ratio", json_number(one.median)},
                        {"low", json_number(one.low)},
                        {"high", json_number(one.high)}});
     nlohmann::json rates = nlohmann::json::array();
     for (const HealthRate& rate : finding.rates)
-        rates.push_back({{"ceiling", json_text(rate.ceiling)}, {"ratio", json_number(rate.ratio)}});
+        rates.push_back({{"ceiling", json_text(rate.ceiling)}, {"ratio", json_number(rate.median)}});
     return {{"node", json_text(finding.node)},
             {"finding", name(finding.finding)},
             {"line", json_text(health_line(finding))},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/fleet/digest.hpp"
+#include "ert/base/estimate.hpp"
 #include "ert/base/names.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -37,11 +38,8 @@ constexpr EnumNames<Finding, 4> names_of(Finding)
 }
 
 /// A rate, or the mean of a kind's rates, to the median of the reference.
-struct HealthRate {
+struct HealthRate : Spread {
     std::string ceiling;
-    double ratio = 0;
-    double low = 0;
-    double high = 0;
 };
 
 struct HealthFinding {
