@@ -21,7 +21,11 @@ constexpr std::string_view counted_set = "all";
 /// Counts a step by phases: a new range begins where the phase changes, with a number, because names must differ.
 class PhaseRanges {
   public:
-    explicit PhaseRanges(Counting& counting) : counting_(counting) {}
+    /// `current` points to this while it lives.
+    PhaseRanges(Counting& counting, PhaseRanges*& current) : counting_(counting), current_(current) { current = this; }
+    ~PhaseRanges() { current_ = nullptr; }
+    PhaseRanges(const PhaseRanges&) = delete;
+    PhaseRanges& operator=(const PhaseRanges&) = delete;
 
     void enter(const std::string& phase)
     {
@@ -51,6 +55,7 @@ class PhaseRanges {
 
   private:
     Counting& counting_;
+    PhaseRanges*& current_;
     std::string phase_;  ///< current phase; empty between ranges
     int begun_ = 0;
 };
@@ -179,9 +184,7 @@ class StepProfile {
     {
         if (!has_parts_) return;
         const auto in_ranges = [&](Counting& counting) {
-            PhaseRanges ranges(counting);
-            phase_ranges_ = &ranges;
-            const std::shared_ptr<void> at_end(nullptr, [this](void*) { phase_ranges_ = nullptr; });
+            PhaseRanges ranges(counting, phase_ranges_);
             launch();
             ranges.leave();
         };
@@ -198,7 +201,10 @@ class StepProfile {
         recorder_.subscriber().set_listener([&](const UpcomingCall& call) {
             if (call.kind == UpcomingCall::Kind::kernel) launched.push_back(call.launch);
         });
-        const std::shared_ptr<void> at_end(nullptr, [this](void*) { recorder_.subscriber().set_listener(nullptr); });
+        const struct Listening {
+            Subscriber& to;
+            ~Listening() { to.set_listener(nullptr); }
+        } until_end{recorder_.subscriber()};
         const std::vector<CountedRange> kernels = profiler.count_kernels(launch, metrics);
         const std::vector<LaunchSeen> names = names_for(kernels.size(), std::move(launched), remarks);
         for (std::size_t i = 0; i < kernels.size(); ++i)
