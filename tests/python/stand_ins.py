@@ -64,9 +64,9 @@ class Model:
         return self.forward(*given, **named)
 
     @classmethod
-    def _from_config(cls, config, attn_implementation):
+    def _from_config(cls, config, dtype, attn_implementation):
         made = cls(lambda input_ids: 0, config=config, named_modules=lambda: [])
-        made.steps.append((sys.modules["torch"].usual, attn_implementation))
+        made.steps.append((dtype, attn_implementation))
         return made
 
     @classmethod

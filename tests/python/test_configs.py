@@ -69,8 +69,11 @@ class Configs(unittest.TestCase):
         for file, name in (("a/config.json", "a"), ("a/made.json", "made"), ("config.json", "config")):
             made = self.load({"model_type": "made"}, file)
             self.assertEqual((name, 1024, (1, 1024), []), (made.name, made.tokens, made.call[IDS].shape, made.remarks))
-        made = self.load({"model_type": "made", "quantization_config": {"quant_method": "fp8"}})
-        self.assertIn("0 weights are stored in 8 bits", made.remarks[0])
+        stored = {"quantization_config": {"quant_method": "fp8"}}
+        for keys in (stored, {"text_config": stored}, {"compression_config": stored["quantization_config"]}):
+            self.assertIn("0 weights are stored in 8 bits", self.load({"model_type": "made", **keys}).remarks[0])
+        self.assertEqual(["transformers has no Gone: this is Masked"],
+                         self.load({"model_type": "made", "architectures": ["Gone"]}).remarks)
 
     def test_what_cannot_be_loaded_is_one_sentence(self):
         kind, no = "k" * 61, "transformers 5.0.1 has no"
@@ -171,6 +174,7 @@ class Configs(unittest.TestCase):
         for model, given, phase, more in (
                 (Model(lambda input_ids: 0), inputs, "train", {}),
                 (Model(any_, config=uses), one, "decode", {"use_cache": True}),
+                (Model(any_, config=Made(text_config=uses)), one, "decode", {"use_cache": True}),
                 (Model(lambda input_ids, use_cache: 0), inputs, "forward", {"use_cache": False}),
                 (Model(lambda input_ids, use_cache: 0), inputs, "prefill", {"use_cache": True}),
                 (Model(lambda logits_to_keep, **_: 0, config=uses), inputs, "prefill",
@@ -208,7 +212,8 @@ class Configs(unittest.TestCase):
                 ({"quant_method": "auto_round", "bits": 2, "group_size": 32}, (2, 32, 18)),
                 ({"quant_method": "FP8", "weight_block_size": [128, 64]}, (8, 8192, 32)),
                 ({"quant_method": "fbgemm_fp8"}, (8, 0, 32)), ({"quant_method": "mxfp4"}, (4, 32, 8, "experts")),
-                ({"quant_method": "bitsandbytes"}, (8, 0, 32)), (four, (4, 64, 32)),
+                ({"quant_method": "bitsandbytes"}, (8, 0, 32)), (four, (4, 64, 32)), ({"load_in_4bit": True}, (4, 64, 32)),
+                ({"load_in_8bit": True}, (8, 0, 32)), ({"load_in_8bit": False}, None),
                 ({**four, "bnb_4bit_use_double_quant": True}, (4, 64, 8.125)), (groups({"num_bits": 8}), (8, 0, 16)),
                 (groups({"num_bits": 4, "group_size": 32, "symmetric": False}), (4, 32, 20)),
                 (groups({"num_bits": 8, "block_structure": [128, 64], "symmetric": True}), (8, 8192, 16)),

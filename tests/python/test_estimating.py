@@ -118,6 +118,15 @@ class OfTransformers(unittest.TestCase):
         self.assertEqual(4 * 1 * 64, of_config(keys, tokens=1,
                                                phase="decode").counts.work[("forward", "model.layers.0.self_attn", "attention")].contraction_flops)
 
+    def test_the_precision_that_is_asked_for_goes_before_that_of_the_file(self):
+        keys = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_hidden_layers": 1,
+                "vocab_size": 100}
+        for name in ("torch_dtype", "dtype"):
+            for precision, size in (("fp32", 4), ("bf16", 2), ("fp64", 8)):
+                other = "bfloat16" if precision != "bf16" else "float32"
+                made = of_config({**keys, name: other}, tokens=8, phase="forward", precision=precision)
+                self.assertEqual(size * made.parameters, made.counts.stored)
+
     def test_quantized_weights_are_read_as_they_are_stored(self):
         keys = {"model_type": "llama", "hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 4, "num_hidden_layers": 1,
                 "vocab_size": 100, "tie_word_embeddings": False,

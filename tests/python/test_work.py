@@ -196,8 +196,10 @@ class Operators(unittest.TestCase):
 
     def test_what_does_not_follow_from_elements_is_named_and_has_its_bytes_alone(self):
         matrix, weight = torch.eye(16) + torch.ones(16, 16), torch.ones(4, 16, 16)
+        complex_ = torch.complex(matrix, matrix)
         for compute, name, values in ((lambda: torch.linalg.cholesky(matrix @ matrix.T), "aten.linalg_cholesky_ex", 5 * 256),
-                                      (lambda: torch.nn.functional.bilinear(matrix, matrix, weight), "aten._trilinear", 6 * 256 + 64)):
+                                      (lambda: torch.nn.functional.bilinear(matrix, matrix, weight), "aten._trilinear", 6 * 256 + 64),
+                                      (lambda: torch.fft.fft(complex_), "aten._fft_c2c", 4 * 256)):
             work = self.counted(compute)
             self.assertEqual((work.contraction_flops, {name}), (work.flops, work.uncounted))
             self.assertAlmostEqual(4 * values, work.compulsory, delta=4)  # and a flag

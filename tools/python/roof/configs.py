@@ -78,9 +78,13 @@ def load(file: Path, batch: int, tokens: Optional[int], precision: str) -> Loade
             # whose values nobody computes; rates that a class reads in its making are on the CPU
             with torch.device("meta"):
                 model, config = made_of(given)
+            names = given.get("architectures") or [type(model).__name__]
+            if type(model).__name__ not in names:
+                made.remarks.append(f"transformers has no {names[0]}: this is {type(model).__name__}")
             made.model = fake_copy(model, made.mode)
             with made.mode:
-                quantize(made, given.get("quantization_config") or {})
+                quantize(made, next(filter(None, (one.get(key) for one in (given, given.get("text_config") or {})
+                                                  for key in ("quantization_config", "compression_config"))), {}))
                 made.call = inputs_of(made, config, batch, tokens)
     except InputError:
         raise
@@ -98,6 +102,7 @@ def sentence(error: BaseException) -> str:
 
 
 def made_of(given: Dict[str, Any]) -> Tuple[Any, Any]:
+    import torch
     import transformers
     from transformers.initialization import no_init_weights
     from transformers.models.auto import modeling_auto
@@ -124,7 +129,8 @@ def made_of(given: Dict[str, Any]) -> Tuple[Any, Any]:
         raise InputError(f"transformers {version} has no model of type '{config.model_type}', only its configuration")
     model_class = model_class[0] if isinstance(model_class, tuple) else model_class
     with no_init_weights():
-        model = model_class._from_config(config, attn_implementation=implementation_of(model_class)).eval()
+        model = model_class._from_config(config, dtype=torch.get_default_dtype(),
+                                         attn_implementation=implementation_of(model_class)).eval()
     model.tie_weights()
     return model, config
 
@@ -188,7 +194,9 @@ def call_of(model: Any, inputs: Any, phase: str) -> Tuple[Callable[[], Any], Any
     if not generates:
         return (lambda: model(**inputs, **({"use_cache": False} if "use_cache" in accepted else {}))), inputs
     ids = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"
-    if ids not in inputs or not hasattr(getattr(model, "config", None), "use_cache") and "use_cache" not in accepted:
+    config = getattr(model, "config", None)
+    config = config.get_text_config() if hasattr(config, "get_text_config") else config
+    if ids not in inputs or not hasattr(config, "use_cache") and "use_cache" not in accepted:
         refuse(model, phase)
     if phase == "prefill" or inputs[ids].shape[1] == 1:  # a first token finds no cache
         more = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
@@ -229,9 +237,10 @@ def stored_as(given: Dict[str, Any]) -> Optional[Stored]:
         return Stored(8, math.prod(given.get("weight_block_size") or [0]), 32)
     if method == "mxfp4":
         return Stored(4, 32, 8, "experts")
-    if method == "bitsandbytes":
-        scales = 8 + 32 / 256 if given.get("bnb_4bit_use_double_quant") else 32
-        return Stored(4, 64, scales) if given.get("load_in_4bit") else Stored(8, 0, 32)
+    if given.get("load_in_4bit"):
+        return Stored(4, 64, 8 + 32 / 256 if given.get("bnb_4bit_use_double_quant") else 32)
+    if given.get("load_in_8bit") or method == "bitsandbytes":
+        return Stored(8, 0, 32)
     weights = [one.get("weights") or {} for one in (given.get("config_groups") or {}).values()]
     if method == "compressed-tensors" and len(weights) == 1 and weights[0].get("num_bits"):
         of = weights[0]
@@ -262,7 +271,7 @@ def quantize(made: Loaded, given: Dict[str, Any]) -> None:
                 bits = stored.bits + stored.scales / (stored.group or parameter.shape[-1])
                 setattr(parameter, SHARE, bits / 8 / parameter.element_size())
                 weights += parameter.numel()
-    made.remarks.append(f"{weights} weights are stored in {stored.bits:g} bits and scales ({given['quant_method']}), "
+    made.remarks.append(f"{weights} weights are stored in {stored.bits:g} bits and scales ({given.get('quant_method')}), "
                         "and so their bytes count; products count as of full weights")
 
 

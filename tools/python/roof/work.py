@@ -341,7 +341,7 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
     if name.startswith(ATTENTION):
         names = (argument.name for argument in operator._schema.arguments)
         return attention(name, {**dict(zip(names, args)), **kwargs}, out)
-    is_floating = any(tensor.is_floating_point() for tensor in inputs + results)
+    is_floating = any(tensor.is_floating_point() or tensor.is_complex() for tensor in inputs + results)
     if operator.namespace not in ("aten", "prim", "prims") and name != "grouped_mm_fallback":
         return Work(uncounted={str(packet)} if is_floating else set())
     if name in NOTHING or operator.namespace == "prim" or is_view(operator):
