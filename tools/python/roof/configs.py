@@ -271,8 +271,8 @@ def quantize(made: Loaded, given: Dict[str, Any]) -> None:
                 bits = stored.bits + stored.scales / (stored.group or parameter.shape[-1])
                 setattr(parameter, SHARE, bits / 8 / parameter.element_size())
                 weights += parameter.numel()
-    made.remarks.append(f"{weights} weights are stored in {stored.bits:g} bits and scales ({given.get('quant_method')}), "
-                        "and so their bytes count; products count as of full weights")
+    made.remarks.append(f"{weights} weights are stored in {stored.bits:g} bits and scales "
+                        f"({given.get('quant_method')}), and so their bytes count; products count as of full weights")
 
 
 def is_named(name: str, skip: str) -> bool:
