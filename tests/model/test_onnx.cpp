@@ -156,6 +156,33 @@ TEST_CASE("BERT's last layer reads the embedding's weights, and its token types 
     }
 }
 
+TEST_CASE("Lists of integers and zeros in a file beside the network are read there")
+{
+    const fakes::TemporaryFolder folder;
+    onnx::ModelProto model;
+    std::ifstream in(std::string(ROOF_TEST_DATA) + "/data/onnx/bert_dynamo.onnx", std::ios::binary);
+    REQUIRE(model.ParseFromIstream(&in));
+    std::ofstream beside(folder / "made.data", std::ios::binary);
+    for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer()) {
+        if (tensor.raw_data().empty()) continue;
+        const auto add = [&](const std::string& key, const std::string& value) {
+            onnx::StringStringEntryProto& entry = *tensor.add_external_data();
+            entry.set_key(key);
+            entry.set_value(value);
+        };
+        add("location", "made.data");
+        add("offset", std::to_string(beside.tellp()));
+        beside << tensor.raw_data();
+        tensor.clear_raw_data();
+        tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+    }
+    beside.close();
+    std::ofstream(folder / "made.onnx", std::ios::binary) << model.SerializeAsString();
+    CHECK(build_model((folder / "made.onnx").string()).parameter_count() == network("bert_dynamo").parameter_count());
+    std::filesystem::remove(folder / "made.data");
+    CHECK_THROWS_AS(build_model((folder / "made.onnx").string()), InputError);
+}
+
 TEST_CASE("A network that does not end in one value per class, or has two inputs, is refused")
 {
     onnx::ModelProto model = small_network();

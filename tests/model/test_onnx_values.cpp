@@ -91,6 +91,10 @@ a = Gelu images; b = Gelu a approximate=tanh; End b 3 -> a gelu 3x8x8, b gelu_ta
 a = Gelu images approximate=sigmoid; End a 3 -> Gelu with approximate sigmoid at 'at a'
 x = Relu images; a = Div x f1.41421356; b = Erf a; c = Add b f1; d = Mul x c; e = Mul d f0.5; End e 3 -> x relu 3x8x8,
   e gelu 3x8x8
+x = Relu images; a = Div x f1.41421356; b = Erf a; c = Add b f1; d = Mul f0.5 c; e = Mul x d; End e 3 -> x relu 3x8x8,
+  e gelu 3x8x8
+x = Relu images; a = Div x f1.41421356; b = Erf a; c = Add b f1; d = Mul c f0.5; e = Mul d f0.5; End e 3 -> Mul of
+  'd', which is no layer's output at 'at e'
 x = Relu images; a = Div x f1.5; b = Erf a; c = Add b f1; d = Mul x c; e = Mul d f0.5; End e 3 -> Erf at 'at b'
 x = Relu images; a = Div x f1.41421356; b = Erf a; c = Add b f1; d = Mul images c; e = Mul d f0.5; End e 3 -> Mul of
   'c', which is no layer's output at 'at d'

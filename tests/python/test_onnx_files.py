@@ -133,7 +133,7 @@ class Command(unittest.TestCase):
         self.assertNotIn("≥", self.estimate("loop_scripted.onnx", "--batch", "2", "--size", "n=6").stdout)
 
     def test_what_a_user_can_mend_is_one_sentence(self):
-        for words, sentence in ((["--batch", "4"], "give it one: --size N=N"),
+        for words, sentence in ((["--batch", "4"], "give it one: --size T=N"),
                                 (["--batch", "4", "--size", "T=20,N=4,k=2"], "leaves no axis 'k' open"),
                                 (["--batch", "4", "--size", "T"], "not a whole number"),
                                 (["--batch", "4", "--phase", "decode"], "--phase train or forward"),

@@ -1,4 +1,4 @@
-// GELU as exporters write it before opset 20: x / √2, its Erf, + 1, times x, times 1/2.
+// GELU as exporters write it before opset 20: x / √2, its Erf, + 1, times x, times 1/2; the last two in either order.
 #pragma once
 
 #include "workloads/model/onnx_values.hpp"
@@ -19,6 +19,7 @@ class Gelus {
         std::size_t operators = 0;  ///< that were taken
         std::string source;         ///< x
         View view{};                ///< as it is read
+        bool is_halved = false;     ///< 1/2 went before x
     };
     std::map<std::string, Begun> begun_;  ///< by the value that the last of them gives
 };

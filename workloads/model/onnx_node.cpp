@@ -3,9 +3,14 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
+#include "workloads/model/onnx_tensors.hpp"
 
+#include <cstdlib>
+#include <fstream>
 #include <limits>
+#include <map>
 #include <set>
+#include <system_error>
 
 namespace roof::model::onnx_file {
 namespace {
@@ -29,6 +34,30 @@ void drop_unread(onnx::GraphProto& graph)
     *graph.mutable_node() = google::protobuf::RepeatedPtrField<onnx::NodeProto>(kept.rbegin(), kept.rend());
 }
 
+/// Takes a list from which shapes may follow, and zeros, out of the file beside it; weights stay there.
+void take_in(onnx::TensorProto& tensor, const std::filesystem::path& folder)
+{
+    const int type = tensor.data_type();
+    const bool is_float = type == onnx::TensorProto::FLOAT;
+    const std::size_t size = type == onnx::TensorProto::INT64               ? 8
+                             : type == onnx::TensorProto::INT32 || is_float ? 4
+                                                                            : 0;
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL || size == 0) return;
+    const auto count = static_cast<std::size_t>(count_of({tensor.dims().begin(), tensor.dims().end()}));
+    if (count > most_listed) return;
+    std::map<std::string, std::string> of;
+    for (const auto& entry : tensor.external_data()) of[entry.key()] = entry.value();
+    const std::filesystem::path place = folder / std::filesystem::path(of["location"]).filename();
+    std::error_code failed;
+    if (!std::filesystem::is_regular_file(place, failed)) return;
+    std::ifstream in(place, std::ios::binary);
+    std::string values(count * size, '\0');
+    in.seekg(std::strtoll(of["offset"].c_str(), nullptr, 10));
+    if (!in.read(values.data(), std::ssize(values))) return;
+    if (!is_float || count <= most_floats || values.find_first_not_of('\0') == std::string::npos)
+        tensor.set_raw_data(values);
+}
+
 }  // namespace
 
 onnx::GraphProto graph_in(const std::filesystem::path& file)
@@ -37,6 +66,7 @@ onnx::GraphProto graph_in(const std::filesystem::path& file)
     onnx::ModelProto model;
     if (!model.ParseFromIstream(&in) || !model.has_graph()) throw InputError("'" + file.string() + "' is no ONNX file");
     drop_unread(*model.mutable_graph());
+    for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer()) take_in(tensor, file.parent_path());
     return std::move(*model.mutable_graph());
 }
 

@@ -12,7 +12,6 @@ namespace roof::model::onnx_file {
 namespace {
 
 constexpr long long farthest = 1LL << 31;  ///< an extent
-constexpr long long most_floats = 64;      ///< floats of a list from which a shape is computed
 
 /// The bits of an IEEE half. Infinity and NaN become numbers from 65,536 on.
 float from_half(std::uint16_t bits)

@@ -30,6 +30,7 @@ struct Tensor {
 
 /// Numbers of a list that are known.
 inline constexpr std::size_t most_listed = 1 << 18;
+inline constexpr long long most_floats = 64;  ///< of a list from which a shape is computed
 
 /// The product of the extents. Throws InputError for more than 2^62, and for an extent below 0 or above 2^31.
 long long count_of(const Numbers& dims);
