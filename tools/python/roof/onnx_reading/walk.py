@@ -173,7 +173,7 @@ class Walk:
             result.is_constant, result.needs_gradient = is_constant, trains
             result.origin = present[0].origin if is_constant else ""
             if result.shape is not None and first.axes:
-                result.axes = kept_axes(operation, given, present, first, result)
+                result.axes = kept_axes(operation, given, first, result)
         for result in results[1:] if operation == "DynamicQuantizeLinear" else ():
             result.is_scale = True
         if operation in RECURRENT and first.axes and not given.get("layout"):
