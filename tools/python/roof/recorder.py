@@ -45,8 +45,11 @@ def counting_mode(current: Callable[[], Optional[Key]]) -> Any:
         out = func(*args, **kwargs)
         key = current()
         if key is not None:
-            done = work_of(func, args, kwargs, out, key[0] == BACKWARD)
-            if key[0] == UPDATE:  # products of an optimizer are none of the model
+            try:
+                done = work_of(func, args, kwargs, out, key[0] == BACKWARD)
+            except Exception:  # of tensors whose extents are no numbers, such as nested ones: training goes on
+                done = Work(uncounted={str(func)})
+            if key[1] == OPTIMIZER:  # its products are none of the model
                 done.contraction_flops = 0.0
             mode.work.setdefault(key, Work()).__iadd__(done)
         return out

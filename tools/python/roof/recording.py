@@ -221,6 +221,7 @@ def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: 
             beside.pop("others_processors", None)
         row.update(beside)
     row.update({"flops": total.contraction_flops, **columns_of(total, total.contraction_flops),
+                "flops_at_least": "1" if total.uncounted and total.contraction_flops else "",
                 "time_known": "measured", "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
                 "description": DESCRIPTION, "remarks": "; ".join(recording.remarks)})
     samples: List[results.Row] = [
