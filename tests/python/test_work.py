@@ -205,6 +205,8 @@ class Operators(unittest.TestCase):
             self.assertAlmostEqual(4 * values, work.compulsory, delta=4)  # and a flag
         norm = self.counted(lambda: torch.linalg.vector_norm(matrix))
         self.assertEqual((256, set()), (norm.flops, norm.uncounted))
+        nested = torch.nested.nested_tensor([matrix, matrix[:3]], layout=torch.jagged)  # whose extents are no numbers
+        self.assertIn("aten.linear.default", self.counted(lambda: torch.nn.functional.linear(nested, matrix)).uncounted)
 
     def test_an_operator_of_another_library_is_named(self):
         with torch.library._scoped_library("roof_test", "DEF") as library:
