@@ -170,6 +170,17 @@ class Operators(unittest.TestCase):
             self.assertEqual(expected, flops(text, held, ["batch", *axes[1:]], axes[0]), text)  # the file's word goes first
         self.assertRaisesRegex(InputError, "axis 0 of its input is not .*; give it a number: --size s0=N", flops, *mixed[0][:2], ["s0", 2, 8], 6)
 
+    def test_what_onnxruntime_turns_in_a_product_or_a_map_in_blocks(self):
+        for text, held, shape, flops in (("FusedMatMul x w transBatchA=1", "w:3,8,8,5", (3, 8, 1, 5), 2 * 24 * 8 * 5),
+                                         ("FusedMatMul x w transBatchA=1 transA=1", "w:3,8,1,5", (3, 8, 8, 5), 2 * 24 * 8 * 5),
+                                         ("FusedMatMul x w transBatchA=1 transBatchB=1", "w:8,3,8,5", (3, 8, 1, 5), 2 * 24 * 8 * 5),
+                                         ("FusedMatMul x w transBatchA=1 transBatchB=1 transB=1", "w:5,3,8,8", (3, 8, 1, 5), 2 * 24 * 8 * 5)):
+            found = read(made([*nodes_in(f"y = com.microsoft/{text}")], [*held_in(held)]))
+            self.assertEqual((shape, flops), (found.operators[0].output, found.flops()), text)
+        for text, shape in (("Output x channels=3", (1, 3, 8, 8)), ("Output x channels=3 channels_last=1", (1, 8, 8, 3)), ("Input x", (1, 3, 8, 8)),
+                            ("Input x channels_last=1", (1, 8, 3, 8))):
+            self.assertEqual({"y": shape}, self.shapes(f"o = com.microsoft.nchwc/Reorder{text}; y = Relu o"))
+
     def test_parameters_and_gradients_follow_from_constants(self):
         # operators with the FLOPs of their inputs' gradients; parameters, and the bytes that they are stored in
         for text, held, gradients, parameters, stored in (

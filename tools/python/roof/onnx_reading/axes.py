@@ -28,8 +28,8 @@ def mixes(operation: str, given: Given, data: Sequence[Optional[Value]], axis: A
     for index, one in enumerate(data[:2]):
         if one is not None and axis in one.axes:
             place = one.axes.index(axis) - len(one.axes)
-            is_turned = given.get("transB" if index else "transA", 0) > 0
-            if operation in MATRIX_PRODUCTS and place == (-1 if is_turned == bool(index) else -2):
+            is_turned, by_batch = (given.get(f"trans{of}{'AB'[index]}", 0) > 0 for of in ("", "Batch"))
+            if operation in MATRIX_PRODUCTS and not by_batch and place == (-1 if is_turned == bool(index) else -2):
                 return True
             if operation in CONVOLUTIONS and index == 0 and place > -len(one.axes):
                 return True

@@ -161,7 +161,8 @@ def product_flops(operation: str, given: Given, data: Sequence[Any], out: Value)
     if operation in CONVOLUTIONS:
         return work.convolution_flops(x, out, w, operation == "ConvTranspose")
     if operation in MATRIX_PRODUCTS:
-        return 2.0 * out.numel() * x.shape[-2 if given.get("transA") else -1]
+        rows = 0 if given.get("transBatchA") else -2
+        return 2.0 * out.numel() * x.shape[rows if given.get("transA") else -1]
     if operation in PACKED:
         return 2.0 * out.numel() * given["K"]
     if operation in RECURRENT:

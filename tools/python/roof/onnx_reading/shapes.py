@@ -97,9 +97,19 @@ def resized(given: Given, x: Any, *more: Any) -> Shape:
 
 
 def fused_product(given: Given, a: Any, b: Any, *_: Any) -> Shape:
-    """A product of matrices whose last two axes may be turned."""
-    rows, column = a.shape[-1 if given.get("transA") else -2], b.shape[-2 if given.get("transB") else -1]
-    return (*max(a.shape[:-2], b.shape[:-2], key=len), rows, column)
+    """A product of matrices whose last two axes may be turned, and before them the first with the batches' axes."""
+    left, right = ((*one.shape[1:-1], one.shape[0], one.shape[-1]) if given.get(f"transBatch{of}") else one.shape
+                   for of, one in (("A", a), ("B", b)))
+    rows, column = left[-1 if given.get("transA") else -2], right[-2 if given.get("transB") else -1]
+    return (*max(left[:-2], right[:-2], key=len), rows, column)
+
+
+def reordered(given: Given, x: Any, *_: Any) -> Shape:
+    """Channels in blocks, which are read from or written to the last axis where `channels_last` says so."""
+    axes, channels = (*x.shape[2:],), given.get("channels", x.shape[1])
+    if given.get("channels_last"):
+        return (x.shape[0], *axes, channels) if "channels" in given else (x.shape[0], x.shape[-1], *x.shape[1:-1])
+    return (x.shape[0], channels, *axes)
 
 
 def of_queries(given: Given, q: Any, k: Any = None, v: Any = None, *_: Any) -> Shape:
@@ -131,7 +141,7 @@ RULES: Dict[str, Callable[..., Any]] = {one: rule for words, rule in {
         *x.shape[:2], *slid(given, x.shape[2:], per_axis(given, "kernel_shape", len(x.shape) - 2, 1))),
     "GlobalAveragePool GlobalMaxPool GlobalLpPool": lambda given, x, *_: (*x.shape[:2], *[1] * (len(x.shape) - 2)),
     "MatMulNBits MatMulBnb4 MatMulFpQ4": lambda given, x, *_: (*x.shape[:-1], given["N"]),
-    "ReorderInput ReorderOutput": lambda given, x, *_: (x.shape[0], given.get("channels", x.shape[1]), *x.shape[2:]),
+    "ReorderInput ReorderOutput": reordered,
     "DynamicQuantizeLSTM": lambda given, x, w, *_: (x.shape[0], w.shape[0], x.shape[1], given["hidden_size"]),
     "GatherBlockQuantized": lambda given, table, places, *_: (*places.shape, table.shape[-1]),
     "EmbedLayerNormalization": lambda given, places, _, table, *__: (*places.shape, table.shape[-1]),
