@@ -180,6 +180,10 @@ class Operators(unittest.TestCase):
         for text, shape in (("Output x channels=3", (1, 3, 8, 8)), ("Output x channels=3 channels_last=1", (1, 8, 8, 3)), ("Input x", (1, 3, 8, 8)),
                             ("Input x channels_last=1", (1, 8, 3, 8))):
             self.assertEqual({"y": shape}, self.shapes(f"o = com.microsoft.nchwc/Reorder{text}; y = Relu o"))
+        for text, shape in (("QLinearConv x s s w s s s s channels_last=1", (1, 6, 6, 5)), ("NhwcFusedConv x w", (1, 6, 6, 5)),
+                            ("NhwcMaxPool x kernel_shape=[2,2]", (1, 7, 7, 3)), ("QLinearGlobalAveragePool x s s s s channels_last=1", (1, 1, 1, 3))):
+            found = read(made([*nodes_in(f"y = com.microsoft/{text}")], [*held_in("w:5,3,3,3 s:1")], [8, 8, 3])).operators
+            self.assertEqual((shape, 2 * 36 * 5 * 27 * ("Conv" in text)), (found[0].output, found[0].forward.contraction_flops), text)
 
     def test_parameters_and_gradients_follow_from_constants(self):
         # operators with the FLOPs of their inputs' gradients; parameters, and the bytes that they are stored in

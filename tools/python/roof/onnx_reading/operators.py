@@ -30,8 +30,8 @@ NORMS = set("""BatchNormalization BiasSoftmax EmbedLayerNormalization GroupNorm 
 #: One for each value that is added up or compared.
 REDUCTIONS = {"Reduce" + one for one in "L1 L2 LogSum LogSumExp Max Mean Min Prod Sum SumSquare".split()}
 SUMS = REDUCTIONS | set("""ArgMax ArgMin AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool LpPool MaxPool
-    QLinearAveragePool QLinearGlobalAveragePool QLinearReduceMean TopK""".split())
-CONVOLUTIONS = set("Conv ConvInteger ConvTranspose DeformConv FusedConv QLinearConv".split())
+    NhwcMaxPool QLinearAveragePool QLinearGlobalAveragePool QLinearReduceMean TopK""".split())
+CONVOLUTIONS = set("Conv ConvInteger ConvTranspose DeformConv FusedConv NhwcFusedConv QLinearConv".split())
 MATRIX_PRODUCTS = set("""DynamicQuantizeMatMul FusedGemm FusedMatMul Gemm GemmFastGelu MatMul MatMulInteger
     MatMulIntegerToFloat QGemm QLinearMatMul""".split())
 PACKED = {"MatMulNBits", "MatMulBnb4", "MatMulFpQ4"}  #: their second input holds K x N weights

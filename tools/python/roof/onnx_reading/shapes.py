@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import onnx
@@ -17,7 +18,8 @@ SAME_SHAPE = LIKE_FIRST | NORMS | {"Cast", "CastLike", "ReverseSequence", "Scatt
                                    "MoE", "QMoE"}
 #: Operators with the shapes of another.
 AS = {one: like for like, words in {
-    "Conv": "FusedConv QLinearConv ConvInteger DeformConv", "Gemm": "FusedGemm QGemm",
+    "Conv": "FusedConv QLinearConv ConvInteger DeformConv NhwcFusedConv", "MaxPool": "NhwcMaxPool",
+    "Gemm": "FusedGemm QGemm",
     "MatMul": "MatMulInteger QLinearMatMul DynamicQuantizeMatMul MatMulIntegerToFloat GemmFastGelu",
     "Add": "QLinearAdd QLinearMul BitwiseAnd BitwiseOr BitwiseXor BiasAdd", "Concat": "QLinearConcat",
     "AveragePool": "QLinearAveragePool", "GlobalAveragePool": "QLinearGlobalAveragePool",
@@ -131,15 +133,26 @@ def einsum(given: Given, *data: Any) -> Shape:
     return tuple(extents[letter] for letter in result)
 
 
+def of_maps(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """For maps whose channels are their last axis, too."""
+    def shape(given: Given, x: Any, *more: Any) -> Shape:
+        if not given.get("channels_last"):
+            return rule(given, x, *more)  # type: ignore[no-any-return]
+        batch, channels, *extents = rule(given, replace(x, shape=(x.shape[0], x.shape[-1], *x.shape[1:-1])), *more)
+        return (batch, *extents, channels)
+    return shape
+
+
 #: By the words of a key, operators with one rule.
 RULES: Dict[str, Callable[..., Any]] = {one: rule for words, rule in {
     "Einsum": einsum, "Pad": padded, "Resize Upsample": resized,
     "FusedMatMul": fused_product, "Attention MultiHeadAttention GroupQueryAttention": of_queries,
     " ".join(REDUCTIONS): reduced, " ".join(SAME_SHAPE): lambda given, x, *_: x.shape,
-    "Conv": lambda given, x, w, *_: (x.shape[0], w.shape[0], *slid(given, x.shape[2:], w.shape[2:])),
-    "AveragePool MaxPool LpPool": lambda given, x, *_: (
-        *x.shape[:2], *slid(given, x.shape[2:], per_axis(given, "kernel_shape", len(x.shape) - 2, 1))),
-    "GlobalAveragePool GlobalMaxPool GlobalLpPool": lambda given, x, *_: (*x.shape[:2], *[1] * (len(x.shape) - 2)),
+    "Conv": of_maps(lambda given, x, w, *_: (x.shape[0], w.shape[0], *slid(given, x.shape[2:], w.shape[2:]))),
+    "AveragePool MaxPool LpPool": of_maps(lambda given, x, *_: (
+        *x.shape[:2], *slid(given, x.shape[2:], per_axis(given, "kernel_shape", len(x.shape) - 2, 1)))),
+    "GlobalAveragePool GlobalMaxPool GlobalLpPool": of_maps(
+        lambda given, x, *_: (*x.shape[:2], *[1] * (len(x.shape) - 2))),
     "MatMulNBits MatMulBnb4 MatMulFpQ4": lambda given, x, *_: (*x.shape[:-1], given["N"]),
     "ReorderInput ReorderOutput": reordered,
     "DynamicQuantizeLSTM": lambda given, x, w, *_: (x.shape[0], w.shape[0], x.shape[1], given["hidden_size"]),
