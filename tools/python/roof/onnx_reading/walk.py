@@ -176,7 +176,7 @@ class Walk:
                 result.axes = kept_axes(operation, given, first, result)
         for result in results[1:] if operation == "DynamicQuantizeLinear" else ():
             result.is_scale = True
-        if operation in RECURRENT and first.axes and not given.get("layout"):
+        if operation in RECURRENT and not given.get("layout") and (*first.axes, None, None)[1] is not None:
             self.batch_axis = first.axes[1]
 
     def _count(self, made: Operator, operation: str, given: Given, data: Inputs, results: List[Value]) -> None:
