@@ -239,8 +239,7 @@ class Walk:
         if "body" not in graphs or len(inputs) < 2:
             raise Refused("has no body")
         limit, begin, states = inputs[0], inputs[1], [one or Value() for one in inputs[2:]]
-        number = limit.number() if limit is not None else None
-        begins = True if begin is None else begin.number()
+        number, begins = limit.number() if limit is not None else None, True if begin is None else begin.number()
         most, computes_end = MOST_ONE_BY_ONE // max(1, len(graphs["body"].node)), ends_itself(graphs["body"])
         trips: Any = None if number is None else max(0, int(number))
         if limit is None and computes_end:
