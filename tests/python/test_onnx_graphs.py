@@ -124,6 +124,7 @@ class Operators(unittest.TestCase):
         for text, held, extents, shapes in (
             ("y = custom/Relu x", "", [3], {"y": ODD}), ("f = custom/F x; y = Neg f", "", [3], {"y": LACKS}),
             ("y = ReduceSum x nowhere", "", [3], {"y": LACKS}),
+            ("y = RoiAlign x r b output_height=2 output_width=2", "r:5,4 b=[0,0,0,0,0]", [3, 8, 8], {"y": (5, 3, 2, 2)}),
             ("y = com.microsoft.nchwc/Conv x w", "w:4,3,1,1", [3, 2, 2], {"y": (1, 4, 2, 2)})):
             self.assertEqual(shapes, self.shapes(text, held, extents, functions=[function]))
         attention = [*nodes_in("y = com.microsoft/Attention x w b num_heads=2")], [*held_in("w:8,24 b:24")], [3, 8]

@@ -10,10 +10,10 @@ from roof.work import Work
 
 VIEWS = set("""Flatten Identity Optional OptionalGetElement ReorderInput ReorderOutput Reshape Shape Size Squeeze
     Unsqueeze""".split())
-MOVES = set("""BitCast Cast CastLike CenterCropPad Col2Im Compress Concat ConstantOfShape DepthToSpace Expand EyeLike
-    Gather GatherBlockQuantized GatherElements GatherND GridSample NonZero OneHot Pad QLinearConcat RandomNormal
-    RandomUniform Range Resize ReverseSequence Scatter ScatterElements ScatterND Slice SpaceToDepth Split
-    Tile Transpose Trilu Unique Upsample Where""".split())
+MOVES = set("""AffineGrid BitCast Cast CastLike CenterCropPad Col2Im Compress Concat ConstantOfShape DepthToSpace Expand
+    EyeLike Gather GatherBlockQuantized GatherElements GatherND GridSample MaxRoiPool MaxUnpool NonZero OneHot Pad
+    QLinearConcat RandomNormal RandomUniform Range Resize ReverseSequence RoiAlign Scatter ScatterElements ScatterND
+    Slice SpaceToDepth Split TensorScatter Tile Transpose Trilu Unique Upsample Where""".split())
 #: One FLOP for each value: of the shape of the first input; and of a shape that follows from several.
 LIKE_FIRST = set("""Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BiasGelu BitwiseNot Ceil Celu Clip Cos Cosh CumSum
     DequantizeLinear Dropout Elu Erf Exp FastGelu Floor Gelu HardSigmoid HardSwish Hardmax IsInf IsNaN LeakyRelu Log
