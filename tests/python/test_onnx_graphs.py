@@ -186,6 +186,16 @@ class Operators(unittest.TestCase):
             found = read(made([*nodes_in(f"y = com.microsoft/{text}")], [*held_in("w:5,3,3,3 s:1")], [8, 8, 3])).operators
             self.assertEqual((shape, 2 * 36 * 5 * 27 * ("Conv" in text)), (found[0].output, found[0].forward.contraction_flops), text)
 
+    def test_products_of_constants_are_counted_once_for_any_batch_but_tables_of_angles_are_none(self):
+        for text, held, flops, parameters in (
+            ("t = MatMul table a; r = Relu t; b = MatMul r c; y = Add x b", "table:8,2 a:2,16 c:16,8", 2 * 8 * 16 * (2 + 8), 16 + 32 + 128),
+            ("t = MatMul rates places; c = Cos t; y = Mul x c", "rates:8,1 places:1,8", 0, 64)):
+            model = made([*nodes_in(text)], [*held_in(held)])
+            for batch, extent in ((1, 1), (5, 1), (5, 5)):  # a file of one input, too
+                model.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", 1, [extent, 3, 8, 8]))
+                found = read(model, batch)
+                self.assertEqual((flops, parameters), (found.flops(), found.parameters), text)
+
     def test_parameters_and_gradients_follow_from_constants(self):
         # operators with the FLOPs of their inputs' gradients; parameters, and the bytes that they are stored in
         for text, held, gradients, parameters, stored in (

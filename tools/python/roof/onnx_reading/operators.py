@@ -69,6 +69,7 @@ class Operator:
     output: Tuple[int, ...] = ()
     parameters: int = 0  #: trained values that no operator before it reads
     is_product: bool = False
+    is_fixed: bool = False  #: it reads constants alone
     unknown: str = ""  #: why its FLOPs are not known; empty: they are
     forward: Work = field(default_factory=Work)
     of_inputs: Work = field(default_factory=Work)  #: gradients
@@ -90,6 +91,8 @@ class Operator:
 
     def of_batches(self, factor: float) -> "Operator":
         """Of so many times the batch, over the same constants."""
+        if self.is_fixed:
+            return self
         made = replace(self.times(factor), fixed=self.fixed, read=self.read * factor)
         for one, constants in zip((made.forward, made.of_inputs, made.of_weights), self.fixed):
             one.compulsory += constants * (1 - factor)
@@ -174,6 +177,14 @@ def product_flops(operation: str, given: Given, data: Sequence[Any], out: Value)
         weights = sum(one.numel() for one in data[2:] if one is not None and len(one.shape) == 3)
         return 2.0 * x.numel() / x.shape[-1] * given.get("k", 1) * packed * weights / w.shape[-1]
     return einsum_flops(given["equation"].decode(), data) if operation == "Einsum" else 0.0
+
+
+def adds_up(operation: str, given: Given, data: Sequence[Any], out: Value) -> bool:
+    """Whether it is a product with sums, which one of positions and rates has not."""
+    try:
+        return operation in PRODUCTS and product_flops(operation, given, data, out) > 2 * out.numel()
+    except (Unknown, AttributeError, IndexError, KeyError, TypeError):
+        return False
 
 
 def trained(constants: Iterable[Value]) -> List[Value]:

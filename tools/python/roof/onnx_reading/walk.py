@@ -11,7 +11,7 @@ from roof.errors import InputError
 from roof.onnx_reading.folding import MOST_NUMBERS, TYPES, numbers_of
 from roof.onnx_reading.axes import kept_axes, mixes
 from roof.onnx_reading.operators import (COUNTED_INPUTS, KNOWN, MOVES, PACKED, PRODUCTS, RECURRENT, VIEWS, Operator,
-                                         count)
+                                         adds_up, count)
 from roof.onnx_reading.shapes import Shapes, shape_in
 from roof.onnx_reading.values import (BOOL, BYTES, FLOATS, INT32, INT64, NO_DATA, Given, Refused, Shape, Unknown, Value,
                                       attributes_of, ends_itself, needed, text, versions_of, with_attributes)
@@ -171,7 +171,7 @@ class Walk:
         trains = trains or any(one.needs_gradient for one in present)
         for result in results:
             result.is_constant, result.needs_gradient = is_constant, trains
-            result.origin = present[0].origin if is_constant else ""
+            result.origin = min(present, key=lambda one: one.origin not in self._read).origin if is_constant else ""
             if result.shape is not None and first.axes:
                 result.axes = kept_axes(operation, given, first, result)
         for result in results[1:] if operation == "DynamicQuantizeLinear" else ():
@@ -180,10 +180,12 @@ class Walk:
             self.batch_axis = first.axes[1]
 
     def _count(self, made: Operator, operation: str, given: Given, data: Inputs, results: List[Value]) -> None:
-        """Appends the operator, unless it computes on constants or lists alone, or makes a view."""
+        """Appends the operator, unless it makes a view or computes on lists alone, or on constants that it does not
+        multiply: products of trained tables with weights are the network's."""
         moves_data = any(one is not None and one.is_data for one in [*data, *results])
+        made.is_fixed = results[0].is_constant and not operation.startswith("Gather")
         if (operation in VIEWS or results[0].numbers is not None or not moves_data
-                or results[0].is_constant and not operation.startswith("Gather")):
+                or made.is_fixed and not adds_up(operation, given, data, results[0])):
             return
         made.output = results[0].shape if results[0].is_known else ()
         # Values of constants that no operator before has read, without factors of quantization and running means.
