@@ -6,7 +6,6 @@
 #include "workloads/model/onnx_tensors.hpp"
 
 #include <cstdlib>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <set>
@@ -50,7 +49,7 @@ void take_in(onnx::TensorProto& tensor, const std::filesystem::path& folder)
     const std::filesystem::path place = folder / std::filesystem::path(of["location"]).filename();
     std::error_code failed;
     if (!std::filesystem::is_regular_file(place, failed)) return;
-    std::ifstream in(place, std::ios::binary);
+    std::ifstream in = open_to_read(place);
     std::string values(count * size, '\0');
     in.seekg(std::strtoll(of["offset"].c_str(), nullptr, 10));
     if (!in.read(values.data(), std::ssize(values))) return;
