@@ -113,11 +113,15 @@ TEST_CASE("srun may start different numbers of tasks per machine")
     CHECK_THROWS_AS(tasks_of_machine("two", 0), InputError);
 }
 
-TEST_CASE("without a list of tasks a machine has its share of them, rounded up")
+TEST_CASE("without a list of tasks, or its own number, a machine has its share of them, rounded up")
 {
-    const Environment srun(
-        {{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "3"}, {"SLURM_STEP_NUM_NODES", "2"}, {"PMIX_RANK", "0"}});
-    CHECK(place_of_process().ranks_here == 2);
+    std::map<std::string, std::string> step{
+        {"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "3"}, {"SLURM_STEP_NUM_NODES", "2"}, {"PMIX_RANK", "0"}};
+    for (const std::string list : {"", "1,2"}) {
+        if (!list.empty()) step["SLURM_STEP_TASKS_PER_NODE"] = list;
+        const Environment srun(step);
+        CHECK(place_of_process().ranks_here == 2);
+    }
 }
 
 TEST_CASE("ranks on several machines get a remark that counts are those of all")
