@@ -59,6 +59,7 @@ TEST_CASE("The part opens without a driver and adds the bench, and results have 
     CHECK_FALSE(registry.machine().versions.at("cuBLASLt").empty());
     const Bench* const bench = registry.find("train", "gpu");
     REQUIRE(bench != nullptr);
+    for (const char* const name : {"network", "network_pair"}) CHECK(registry.find(name, "gpu") != nullptr);
     CHECK_FALSE(bench->description().empty());
     std::vector<std::string> names;
     auto column = axis_names().begin();
