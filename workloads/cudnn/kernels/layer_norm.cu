@@ -70,7 +70,7 @@ struct Forward {
 };
 
 template <class Element, int width, int kept, bool sums>
-__global__ void __launch_bounds__(threads_per_block)
+__global__ void __launch_bounds__(threads_per_block, 1)
     normalise_positions(Forward<Element, width> of, std::uint32_t rows, std::uint32_t vectors)
 {
     const auto channels = static_cast<float>(vectors * width);

@@ -33,7 +33,7 @@ struct Seen {
 /// `stored`: numbers of a row in memory, of which the first `classes` are logits; `width` divides it. The gradient may
 /// overwrite the logits.
 template <class Logit, class Element, int width>
-__global__ void __launch_bounds__(most_threads)
+__global__ void __launch_bounds__(most_threads, 1)
     softmax_rows(const Logit* logits, const std::int32_t* labels, Element* gradient, float* row_losses, int classes,
                  int stored, StepState* state, unsigned* counter)
 {

@@ -29,7 +29,7 @@ constexpr unsigned threads_per_row_block = 128;  // rows of maps are a few hundr
 
 /// Calls the body for all vectors of a map. The grid is along the row, the rows of an image, the images.
 template <class Body>
-__global__ void __launch_bounds__(threads_per_row_block)
+__global__ void __launch_bounds__(threads_per_row_block, 1)
     for_each_place(Body body, std::uint32_t images, std::uint32_t vectors, std::uint32_t vectors_in_row)
 {
     const std::uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
