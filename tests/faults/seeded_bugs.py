@@ -14,6 +14,7 @@ Exit status 1 if fewer than 95% were noticed, 90% of those in the host's code of
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import json
 import os
 import random
@@ -278,8 +279,10 @@ class Bugs:
             try:
                 said, _ = run.communicate(timeout=20 * test.seconds + 3 if test.seconds else 1200)
             except subprocess.TimeoutExpired:
-                os.killpg(run.pid, signal.SIGKILL)
                 return 1, "it does not end"
+            finally:  # with what it started and did not wait for
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(run.pid, signal.SIGKILL)
             return run.returncode, said[-1500:]
 
     def notices(self, number):
