@@ -91,7 +91,8 @@ class Process:
                 kept.append(one)
         starts = sorted(call.start for call in self.calls)
         counts = [bisect_left(starts, end_of(step)) - bisect_left(starts, step.start) for step in kept]
-        kept = [step for step, count in zip(kept, counts) if 2 * count >= max(counts) and (count or not starts)]
+        most = max(counts, default=0)
+        kept = [step for step, count in zip(kept, counts) if 2 * count >= most and (count or not starts)]
         for step in kept:
             step.kind = "step"
         return kept
