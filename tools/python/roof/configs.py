@@ -193,7 +193,8 @@ def call_of(model: Any, inputs: Any, phase: str) -> Tuple[Callable[[], Any], Any
         return (refuse(model, phase) if generates else lambda: model(*given)), given
     if not generates:
         return (lambda: model(**inputs, **({"use_cache": False} if "use_cache" in accepted else {}))), inputs
-    ids, config = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids", getattr(model, "config", None)
+    ids = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"
+    config = getattr(model, "config", None)
     config = config.get_text_config() if hasattr(config, "get_text_config") else config
     if ids not in inputs or not hasattr(config, "use_cache") and "use_cache" not in accepted:
         refuse(model, phase)
@@ -260,7 +261,8 @@ def quantize(made: Loaded, given: Dict[str, Any]) -> None:
         return
     skips = [str(skip) for key in ("modules_to_not_convert", "ignore", "llm_int8_skip_modules")
              for skip in given.get(key) or []]
-    head, weights = made.model.get_output_embeddings() if hasattr(made.model, "get_output_embeddings") else None, 0
+    head = made.model.get_output_embeddings() if hasattr(made.model, "get_output_embeddings") else None
+    weights = 0
     for name, module in made.model.named_modules():
         if module is head or stored.only not in name or any(is_named(name, skip) for skip in skips):
             continue

@@ -120,6 +120,7 @@ def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
     # by precision and width, the counts of each PMU and mode
     counts: Any = defaultdict(lambda: defaultdict(dict))
     units = set()  # that counted
+    lacks = False  # what a part of the processor did
     for name, (value, _) in events.metrics.items():
         pmu, event, mode = split(name)
         width = "all"
@@ -130,6 +131,7 @@ def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
             work.missing += [f"precision: AMD's {shown(name)} counts single and double together"] * (not precision)
         elif "AMX" in event and value:
             work.missing.append(f"FLOPs of AMX: no formula is known for {shown(name)}")
+            lacks = True
         if match:
             counts[precision][width].setdefault((pmu, mode), value)
             units.add(pmu)
@@ -156,7 +158,8 @@ def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
     units.update(pmu for pmu, _, text in uncounted if "not counted" in text)
     if work.flops and "cpu_core" in units and "cpu_atom" not in units:
         work.missing.append("FLOPs of the E cores (cpu_atom): nothing counted them")
-    work.at_least = bool(work.flops) and any("(cpu_atom)" in one or "AMX" in one for one in work.missing)
+        lacks = True
+    work.at_least = bool(work.flops) and lacks
     work.missing += ["FLOPs: there is no metric"] * (not work.flops and not work.missing)
 
 

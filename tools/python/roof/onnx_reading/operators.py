@@ -203,7 +203,8 @@ def count(into: Operator, operation: str, given: Given, data: Sequence[Optional[
                if one.is_data]
     gathers = operation.startswith("Gather") and data[0] in constants
     if operation.startswith("Gather") or operation in ("Slice", "Split"):  # what they write is all that they read
-        xs, constants = [] if gathers else written, [replace(out, size=constants[0].size)] if gathers else []
+        xs = [] if gathers else written
+        constants = [replace(out, size=constants[0].size)] if gathers else []
     into.read, into.written = known_bytes(xs), known_bytes(written)
     trains = into.parameters > 0 or sum(one.numel() for one in constants if one.is_known) > 1
     gradients = sum(one.needs_gradient for one in xs)
@@ -236,7 +237,8 @@ def count_product(into: Operator, operation: str, given: Given, data: Sequence[O
     if not all(one is None or one.is_known for one in [*data[:2], out]):
         raise Unknown
     biases = [one for one in data[2:3] if one in constants and operation not in RECURRENT | EXPERTS | {"Einsum"}]
-    weights, flops = [one for one in constants if one not in biases], product_flops(operation, given, data, out)
+    weights = [one for one in constants if one not in biases]
+    flops = product_flops(operation, given, data, out)
     of_gradients = flops * gradients
     if operation in RECURRENT:  # through time, and to the input
         w, r = (one.numel() for one in data[1:3])  # type: ignore[union-attr]

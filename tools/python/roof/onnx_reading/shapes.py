@@ -54,7 +54,8 @@ def slid(given: Given, extents: Any, kernel: Any) -> List[int]:
     """The extents, behind batch and channels, of what slides a window."""
     axes, automatic = len(kernel), given.get("auto_pad", b"NOTSET")
     strides, dilations = per_axis(given, "strides", axes, 1), per_axis(given, "dilations", axes, 1)
-    pads, made = per_axis(given, "pads", 2 * axes, 0) if automatic == b"NOTSET" else [0] * 2 * axes, []
+    pads = per_axis(given, "pads", 2 * axes, 0) if automatic == b"NOTSET" else [0] * 2 * axes
+    made = []
     for k, (extent, window) in enumerate(zip(extents, kernel)):
         free = extent + pads[k] + pads[k + axes] - (dilations[k] * (window - 1) + 1)
         if len(extents) != axes or free < 0 and not automatic.startswith(b"SAME"):

@@ -117,7 +117,8 @@ def attributes_of(node: Any) -> Given:
     try:
         given = {a.name: helper.get_attribute_value(a) for a in node.attribute if a.type in (1, 2, 3, 6, 7)}
         given.update((a.name, numpy_helper.to_array(a.t)) for a in node.attribute if a.name == "value" and a.type == 4)
-        given.update({"channels_last": 1} if node.op_type.startswith("Nhwc") else {})
+        if node.op_type.startswith("Nhwc"):
+            given["channels_last"] = 1
         wrong = [name for name in COUNTS if name in given and not 0 < given[name] < 1 << 31]
     except (ArithmeticError, KeyError, TypeError, ValueError):
         raise Refused("has an attribute that cannot be read") from None

@@ -8,8 +8,8 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 from roof.errors import InputError
-from roof.onnx_reading.folding import MOST_NUMBERS, TYPES, numbers_of
 from roof.onnx_reading.axes import kept_axes, mixes
+from roof.onnx_reading.folding import MOST_NUMBERS, TYPES, numbers_of
 from roof.onnx_reading.operators import (COUNTED_INPUTS, KNOWN, MOVES, PACKED, PRODUCTS, RECURRENT, VIEWS, Operator,
                                          adds_up, count)
 from roof.onnx_reading.shapes import Shapes, shape_in
@@ -176,8 +176,10 @@ class Walk:
                 result.axes = kept_axes(operation, given, first, result)
         for result in results[1:] if operation == "DynamicQuantizeLinear" else ():
             result.is_scale = True
-        if operation in RECURRENT and not given.get("layout") and (*first.axes, None, None)[1] is not None:
-            self.batch_axis = first.axes[1]
+        if operation in RECURRENT and not given.get("layout"):
+            read_as_batch = first.axes[1:2]
+            if read_as_batch and read_as_batch[0] is not None:
+                self.batch_axis = read_as_batch[0]
 
     def _count(self, made: Operator, operation: str, given: Given, data: Inputs, results: List[Value]) -> None:
         """Appends the operator, unless it makes a view or computes on lists alone, or on constants that it does not
@@ -241,7 +243,8 @@ class Walk:
         if "body" not in graphs or len(inputs) < 2:
             raise Refused("has no body")
         limit, begin, states = inputs[0], inputs[1], [one or Value() for one in inputs[2:]]
-        number, begins = limit.number() if limit is not None else None, True if begin is None else begin.number()
+        number = limit.number() if limit is not None else None
+        begins = True if begin is None else begin.number()
         most, computes_end = MOST_ONE_BY_ONE // max(1, len(graphs["body"].node)), ends_itself(graphs["body"])
         trips: Any = None if number is None else max(0, int(number))
         if limit is None and computes_end:
