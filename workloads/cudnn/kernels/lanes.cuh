@@ -17,7 +17,6 @@ using namespace ir;  // a step's operations and program
 /// Channels per vector. One instruction moves 16 bytes.
 inline constexpr int vector_width = 8;
 static_assert(vector_width == signs_per_byte);
-inline constexpr unsigned threads_per_block = 256;
 
 /// A vector as it lies in memory. Words of 32 bits, so that the compiler takes no narrow value apart before its use.
 template <class Element, int width>

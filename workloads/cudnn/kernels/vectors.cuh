@@ -11,6 +11,8 @@
 
 namespace roof::cudnn {
 
+inline constexpr unsigned threads_per_block = 256;
+
 /// A vector of a map.
 struct Place {
     std::uint32_t row, column;  ///< position of all images, vector of its channels
