@@ -2,7 +2,7 @@
 #include "cpu/theory.hpp"
 
 #include "cpu/isa.hpp"
-#include "cpu/kernels/forms.hpp"
+#include "ert/method/bench/array_operation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -46,15 +46,15 @@ class SpecRates {
 /// Of arrays in L2, each line that is read or written enters L1, since a store that misses reads its line first.
 void spec_bandwidth(const CoreChip& core, SpecRates& rates)
 {
-    for (const Stream& stream : stream_table) {
-        if (stream.nontemporal) continue;
-        const double bytes = stream.moves();
+    for (const ArrayOperation& operation : usual_array_operations()) {
+        if (operation.nontemporal) continue;
+        const double bytes = operation.moves();
         const double clocks = core.access_bytes > 0
-                                  ? std::max({stream.loads() / core.load_bytes, stream.stores / core.store_bytes,
+                                  ? std::max({operation.loads() / core.load_bytes, operation.stores / core.store_bytes,
                                               bytes / core.access_bytes})
                                   : 0;
-        rates.bandwidth("L1", stream.name, clocks > 0 ? bytes / clocks : 0);
-        rates.bandwidth("L2", stream.name, bytes / stream.arrays() * core.fill_bytes);
+        rates.bandwidth("L1", operation.name, clocks > 0 ? bytes / clocks : 0);
+        rates.bandwidth("L2", operation.name, bytes / operation.arrays() * core.fill_bytes);
     }
 }
 

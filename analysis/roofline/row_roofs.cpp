@@ -7,6 +7,7 @@
 #include "analysis/roofline/row_roofs.hpp"
 
 #include "analysis/table/rows.hpp"
+#include "ert/method/bench/array_operation.hpp"
 #include "ert/method/bench/device_group.hpp"
 
 #include <fmt/format.h>
@@ -159,20 +160,10 @@ MixRoof roof_of(const std::vector<const Work*>& works, const RowRoofs& over, std
 
 std::optional<Access> access_of(std::string_view operation)
 {
-    constexpr std::array<std::pair<std::string_view, Access>, 10> table{{
-        {"load", {1, 0}},
-        {"load by two readers", {1, 0}},
-        {"store", {0, 1}},
-        {"store_nt", {0, 1}},
-        {"copy", {1.0 / 2, 1.0 / 2}},
-        {"copy_nt", {1.0 / 2, 1.0 / 2}},
-        {"update", {1.0 / 2, 1.0 / 2}},
-        {"accumulate", {2.0 / 3, 1.0 / 3}},
-        {"accumulate_two", {3.0 / 4, 1.0 / 4}},
-        {"triad", {2.0 / 3, 1.0 / 3}},
-    }};
-    const auto found = std::ranges::find(table, operation, [](const auto& row) { return row.first; });
-    return found == table.end() ? std::nullopt : std::optional(found->second);
+    const auto on_arrays = array_operation(operation.substr(0, operation.find(" by ")));  // "load by two readers"
+    if (!on_arrays) return std::nullopt;
+    const double moves = on_arrays->moves();
+    return Access{on_arrays->loads() / moves, on_arrays->stores / moves};
 }
 
 std::vector<MeasuredAccess> accesses_of(const Ceilings& ceilings, const std::string& device, const Ceiling& roof)

@@ -3,6 +3,7 @@
 #include "cpu/aarch64/assembler.hpp"
 #include "ert/base/error.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace roof::cpu::aarch64 {
@@ -63,10 +64,12 @@ void put(Assembler& code, const ComputeLoop& loop, const Step& step)
 /// The instructions of one loop over arrays.
 class StreamCode {
   public:
-    StreamCode(const Isa& isa, const Stream& stream, const Form& form)
-        : isa_(isa), stream_(stream), form_(form), code_(isa, Precision::fp64)
+    StreamCode(const Isa& isa, const ArrayOperation& operation, const Form& form)
+        : isa_(isa), operation_(operation), form_(form), code_(isa, Precision::fp64)
     {
-        if (stream.nontemporal) throw Unsupported("AArch64 has no non-temporal store of one register");
+        if (std::ranges::find(usual_operations, operation.name, &UsualOperation::name) == std::end(usual_operations))
+            throw Unsupported("AArch64 has loops of the usual operations alone");
+        if (operation.nontemporal) throw Unsupported("AArch64 has no non-temporal store of one register");
         if (form.addressing == Addressing::counter)
             throw Unsupported("AArch64 has no address of two registers and an offset");
         if (pointers() > most_pointers) throw Error("a loop over more than four parts of arrays");
@@ -80,7 +83,7 @@ class StreamCode {
         code_.copy(left_register, bytes_register);
         const int advance = form_.vectors * isa_.register_bytes;
         const Repeated loop = repeat(code_, left_register, advance, [&] {
-            for (const StreamStep& step : iteration(stream_, form_)) put(step);
+            for (const StreamStep& step : iteration(operation_, form_)) put(step);
             for (int i = 0; i < pointers(); ++i) code_.add_constant(first_pointer + i, advance);
         });
         for (int i = 0; i < pointers(); ++i) code_.subtract(first_pointer + i, first_pointer + i, bytes_register);
@@ -92,30 +95,30 @@ class StreamCode {
     }
 
   private:
-    int pointers() const { return stream_.arrays() * form_.parts; }
+    int pointers() const { return operation_.arrays() * form_.parts; }
     int pointer_of(int array, int part) const { return first_pointer + array * form_.parts + part; }
 
     void load_arguments()
     {
-        const bool stores = stream_.stores > 0;
+        const bool stores = operation_.stores > 0;
         for (int i = 0; !stores && i < values_of(form_); ++i) code_.vector(Vector::differ, i, i, i);
         if (stores) {
             code_.load_pointer(left_register, arguments_register, offsetof(Arrays, constant));
             code_.load(constant_register, left_register, 0);
-            code_.load_pointer(pointer_of(stream_.sources, 0), arguments_register, offsetof(Arrays, destination));
+            code_.load_pointer(pointer_of(operation_.sources, 0), arguments_register, offsetof(Arrays, destination));
         }
-        for (int i = 0; i < stream_.sources; ++i)
+        for (int i = 0; i < operation_.sources; ++i)
             code_.load_pointer(pointer_of(i, 0), arguments_register,
                                offsetof(Arrays, sources) + static_cast<std::size_t>(i) * sizeof(std::byte*));
         if (form_.parts > 1) code_.halve(bytes_register, form_.parts == 2 ? 1 : 2);
-        for (int array = 0; array < stream_.arrays(); ++array)
+        for (int array = 0; array < operation_.arrays(); ++array)
             for (int part = 1; part < form_.parts; ++part)
                 code_.add(pointer_of(array, part), pointer_of(array, part - 1), bytes_register);
     }
 
     void store_values()
     {
-        if (stream_.stores > 0) return;
+        if (operation_.stores > 0) return;
         code_.load_pointer(left_register, arguments_register, offsetof(Arrays, result));
         for (int i = 0; i < values_of(form_); ++i) code_.store(i, left_register, i);
     }
@@ -128,26 +131,23 @@ class StreamCode {
         const int offset = step.vector * isa_.register_bytes;
         const bool is_load = step.kind != StreamStep::Kind::store;
         if (is_load && form_.ahead > 0 && offset % line_bytes == 0) code_.prefetch(pointer, offset + form_.ahead);
-        const bool replaces =
-            step.kind == StreamStep::Kind::load || (step.kind == StreamStep::Kind::product && form_.fused);
+        const bool replaces = step.kind == StreamStep::Kind::load;
         if (is_load) code_.load(replaces ? value : scratch, pointer, step.vector);
         switch (step.kind) {
-            case StreamStep::Kind::load:
-                return;
             case StreamStep::Kind::join:
                 return code_.vector(joins(), value, value, scratch);
-            case StreamStep::Kind::add:
-                return code_.vector(Vector::add_words, value, value, scratch);
-            case StreamStep::Kind::add_constant:
+            case StreamStep::Kind::constant_sum:
                 return code_.vector(Vector::add_words, value, constant_register, scratch);
             case StreamStep::Kind::product:
-                if (!form_.fused) code_.vector(Vector::multiply, value, constant_register, scratch);
-                return;
-            case StreamStep::Kind::sum:
-                if (!form_.fused) return code_.vector(Vector::add, value, value, scratch);
+                return code_.vector(Vector::multiply, value, constant_register, scratch);
+            case StreamStep::Kind::add:
+                return code_.vector(operation_.words ? Vector::add_words : Vector::add, value, value, scratch);
+            case StreamStep::Kind::multiply_add:
                 return add_product(value, scratch);
             case StreamStep::Kind::store:
                 return code_.store(stored(step), pointer, step.vector);
+            default:
+                return;
         }
     }
 
@@ -162,12 +162,12 @@ class StreamCode {
 
     int stored(const StreamStep& step) const
     {
-        if (stream_.loads() == 0) return constant_register;
+        if (operation_.loads() == 0) return constant_register;
         return form_.fused ? scratch_register + step.value : step.value;
     }
 
     Isa isa_;
-    Stream stream_;
+    ArrayOperation operation_;
     Form form_;
     Assembler code_;
 };
@@ -189,9 +189,9 @@ Code generate(const ComputeLoop& loop)
     return {code.words(), repeated.begin, repeated.end};
 }
 
-Code generate(const Isa& isa, const Stream& stream, const Form& form)
+Code generate(const Isa& isa, const ArrayOperation& operation, const Form& form)
 {
-    return StreamCode(isa, stream, form).generate();
+    return StreamCode(isa, operation, form).generate();
 }
 
 Code generate_chase(int loads)

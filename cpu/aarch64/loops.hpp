@@ -35,9 +35,9 @@ struct Arrays {
 };
 
 /// void(std::size_t passes, std::size_t bytes, const Arrays*). `bytes`: of each array, a multiple of those of an
-/// iteration. Throws Unsupported for a counter and for non-temporal stores, which AArch64 has for pairs of registers
-/// only.
-Code generate(const Isa& isa, const Stream& stream, const Form& form);
+/// iteration. Throws Unsupported for a counter, for non-temporal stores, which AArch64 has for pairs of registers only,
+/// and for an operation without a usual name.
+Code generate(const Isa& isa, const ArrayOperation& operation, const Form& form);
 
 // Loops on general registers, for latency and for the state of a core (chase.hpp, core_probe.hpp).
 

@@ -58,7 +58,7 @@ Iteration add_up(const StreamKernel& kernel)
         const MemoryOperand& address = instruction.address;
         if (!iteration.advances.empty()) fail("accesses memory after it has advanced");
         if (address.index != (counts ? StreamKernel::counter_register : -1)) fail("has another index register");
-        if (instruction.writes_memory && instruction.bypasses_caches != kernel.stream().nontemporal)
+        if (instruction.writes_memory && instruction.bypasses_caches != kernel.operation().nontemporal)
             fail("has another kind of store");
         auto& spans = instruction.writes_memory ? iteration.writes : iteration.reads;
         spans[address.base].push_back({address.displacement, instruction.bytes});
@@ -92,10 +92,10 @@ Element element_of(std::string_view format)
 Meaning meaning(std::string_view name)
 {
     static constexpr std::array arithmetic{
-        std::pair{"add", InstructionKind::add},     std::pair{"mul", InstructionKind::mul},
-        std::pair{"div", InstructionKind::div},     std::pair{"sqrt", InstructionKind::sqrt},
-        std::pair{"max", InstructionKind::maximum}, std::pair{"fmadd213", InstructionKind::fma},
-        std::pair{"fmadd231", InstructionKind::fma}};
+        std::pair{"add", InstructionKind::add},      std::pair{"sub", InstructionKind::add},
+        std::pair{"mul", InstructionKind::mul},      std::pair{"div", InstructionKind::div},
+        std::pair{"sqrt", InstructionKind::sqrt},    std::pair{"max", InstructionKind::maximum},
+        std::pair{"fmadd213", InstructionKind::fma}, std::pair{"fmadd231", InstructionKind::fma}};
     for (const auto& [stem, kind] : arithmetic) {
         const std::string_view format = name.starts_with(stem) ? name.substr(std::string_view(stem).size()) : "";
         if (format.size() == 2) return {kind, element_of(format), format[0] == 's'};
@@ -170,7 +170,7 @@ Instruction vectors(Meaning what, std::string_view name, std::span<const ZydisDe
 
 void check_loop(const StreamKernel& kernel)
 {
-    const Stream& stream = kernel.stream();
+    const ArrayOperation& operation = kernel.operation();
     const Form& form = kernel.form();
     const auto step = static_cast<int>(StreamKernel::bytes_per_iteration(kernel.isa(), form)) / form.parts;
     const bool counts = form.addressing == Addressing::counter;
@@ -178,12 +178,12 @@ void check_loop(const StreamKernel& kernel)
 
     std::map<int, long long> advances{{StreamKernel::counter_register, counts ? step : -step}};
     std::size_t read = 0;
-    for (int array = 0; array < stream.arrays(); ++array) {
-        const bool is_destination = array == stream.sources;
+    for (int array = 0; array < operation.arrays(); ++array) {
+        const bool is_destination = array == operation.sources;
         for (int part = 0; part < form.parts; ++part) {
             const int pointer = kernel.pointer_of(array, part);
             if (!counts) advances[pointer] = step;
-            if (!is_destination || stream.in_place) {
+            if (!is_destination || operation.in_place) {
                 ++read;
                 const auto found = iteration.reads.find(pointer);
                 if (found == iteration.reads.end() || !covers(found->second, step))
@@ -194,7 +194,7 @@ void check_loop(const StreamKernel& kernel)
             if (found == iteration.writes.end() || !covers(found->second, step)) fail("does not store each byte once");
         }
     }
-    const auto written = static_cast<std::size_t>(stream.stores) * static_cast<std::size_t>(form.parts);
+    const auto written = static_cast<std::size_t>(operation.stores) * static_cast<std::size_t>(form.parts);
     if (iteration.reads.size() != read || iteration.writes.size() != written) fail("accesses other memory");
     if (iteration.advances != advances) fail("does not advance by the bytes that it accesses");
 }

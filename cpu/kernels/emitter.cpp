@@ -81,6 +81,12 @@ void Emitter::add_words(int accumulator, const Xbyak::Address& source, int scrat
     vpaddq(a, a, source);
 }
 
+void Emitter::add_words(int accumulator, int addend)
+{
+    const Xbyak::Xmm a = vector(accumulator);
+    is_legacy() ? paddq(a, vector(addend)) : vpaddq(a, a, vector(addend));
+}
+
 void Emitter::join_bits(int accumulator, const Xbyak::Address& source, int scratch)
 {
     const Xbyak::Xmm a = vector(accumulator);
@@ -114,6 +120,25 @@ void Emitter::accumulate(int accumulator, const Xbyak::Operand& addend)
     if (is_legacy()) return is_double() ? addpd(a, addend) : addps(a, addend);
     if (is_half()) return vaddph(a, a, addend);
     is_double() ? vaddpd(a, a, addend) : vaddps(a, a, addend);
+}
+
+void Emitter::subtract(int accumulator, const Xbyak::Operand& numbers)
+{
+    const Xbyak::Xmm a = vector(accumulator);
+    if (is_scalar()) return subsd(a, numbers);
+    is_legacy() ? subpd(a, numbers) : vsubpd(a, a, numbers);
+}
+
+void Emitter::sum(int destination, int first, const Xbyak::Address& second)
+{
+    if (!is_legacy()) return vaddpd(vector(destination), vector(first), second);
+    load(destination, second);
+    accumulate(destination, vector(first));
+}
+
+void Emitter::add_product(int accumulator, int first, const Xbyak::Address& second)
+{
+    vfmadd231pd(vector(accumulator), vector(first), second);
 }
 
 void Emitter::multiply(int accumulator, const Xbyak::Operand& factor)

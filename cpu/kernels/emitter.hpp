@@ -40,10 +40,17 @@ class Emitter : public Xbyak::CodeGenerator {
     void maximum(int accumulator, const Xbyak::Address& source);
     /// accumulator += the 64-bit words at `source`, modulo 2^64. The scalar form uses `scratch`.
     void add_words(int accumulator, const Xbyak::Address& source, int scratch);
+    void add_words(int accumulator, int addend);
     /// destination = addend + the 64-bit words at `source`, modulo 2^64
     void sum_words(int destination, int addend, const Xbyak::Address& source);
     /// accumulator += addend, in the kernel's precision
     void accumulate(int accumulator, const Xbyak::Operand& addend);
+    /// accumulator -= fp64 numbers
+    void subtract(int accumulator, const Xbyak::Operand& numbers);
+    /// destination = first + the fp64 numbers at `second`
+    void sum(int destination, int first, const Xbyak::Address& second);
+    /// accumulator += first * the fp64 numbers at `second`, rounded once. VEX and EVEX only.
+    void add_product(int accumulator, int first, const Xbyak::Address& second);
     /// accumulator *= factor
     void multiply(int accumulator, const Xbyak::Operand& factor);
     /// destination = first * the numbers at `second`

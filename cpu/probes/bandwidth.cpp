@@ -5,14 +5,13 @@
 //   stores and the form of the loop (forms.hpp); the row's variant names them. Each round uses different pages.
 // Saturates: the load and store ports while the set fits L1; beyond, the path to the level that holds it. The sweep
 //   alone decides which level that is; reported cache sizes are not used.
-// Counts: the bytes that the instructions read and write, per 8-byte element: load 8, store 8, copy 16, update (in
-//   place) 16, accumulate 24, accumulate_two 32, triad 24 (and 2 FLOPs). Not counted: the line that a missing store
-//   reads first (write-allocate) and useless prefetches. So store, copy and triad move up to twice, 3/2 and 4/3 of
-//   their count beyond the caches. Non-temporal stores (store_nt, copy_nt) read no line first; a launch ends when they
-//   have left the processor's buffers.
-// Falsified by: a loaded word, sum, copy, update or triad that differs from the host's by one bit, in the first round
-//   of a point with a variant; a loop whose decoded loads and stores are not those counted; an L1 rate above ports x
-//   width x clock.
+// Counts: the bytes that the instructions read and write, 8 for each array that the operation's text loads and for each
+//   that it stores (array_operation.hpp). Not counted: the line that a missing store reads first (write-allocate) and
+//   useless prefetches. So store, copy and triad move up to twice, 3/2 and 4/3 of their count beyond the caches.
+//   Non-temporal stores read no line first; a launch ends when they have left the processor's buffers.
+// Falsified by: a word loaded or stored that differs from the host's by one bit, or a sum by more than its rounding, in
+//   the first round of a point with a variant; a loop whose decoded loads and stores are not those counted; an L1 rate
+//   above ports x width x clock.
 #include "cpu/probes/probes.hpp"
 
 #include "cpu/probes/choices.hpp"
@@ -39,10 +38,9 @@ class BandwidthBench : public Bench {
 
     std::vector<Axis> axes(const Machine& machine) const override
     {
-        const Axis operation{"operation", "what each element costs", names_in(stream_table), names_in(stream_table)};
         Axis isa = isa_axis({std::string(best_isa)});
         isa.allowed.emplace_back(best_isa);
-        return {operation,
+        return {operation_axis(names_in(usual_operations)),
                 isa,
                 threads_axis(machine, context_.thread_counts),
                 placement_axis(),
@@ -57,17 +55,17 @@ class BandwidthBench : public Bench {
             if (auto reason = missing_isa(point, machine)) return reason;
         if (auto reason = missing_threads(point, machine)) return reason;
         if (auto reason = missing_siblings(point, machine)) return reason;
-        const Stream& stream = parse_stream(point.text("operation"));
+        const ArrayOperation& operation = parse_array_operation(point.text("operation"));
         const std::vector<Isa> isas = isas_for(point.text("isa"), machine);
-        if (!array_extent(stream, isas, share(point))) return too_small;
-        if (stream.nontemporal && isas.front().encoding == Encoding::scalar)
+        if (!array_extent(operation, isas, share(point))) return too_small;
+        if (operation.nontemporal && isas.front().encoding == Encoding::scalar)
             return "scalar has no non-temporal store; sse and wider have";
         return std::nullopt;
     }
 
     std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device&) const override
     {
-        return maker_.make({parse_stream(point.text("operation")), isas_for(point.text("isa"), machine),
+        return maker_.make({parse_array_operation(point.text("operation")), isas_for(point.text("isa"), machine),
                             has_feature(machine, "fma"), share(point), Mapping{pages_of(point), std::nullopt},
                             processors_for(point, context_.processors, *context_.history),
                             resources_in_cores(point, machine), point.without("round").str()});

@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -134,6 +136,54 @@ double value(std::size_t index)
     return number(content(index));
 }
 
+/// A scalar of an operation on fp64 numbers.
+double scalar_of(const ArrayOperation& operation)
+{
+    return operation.in_place ? -1 : 0.5;
+}
+
+constexpr std::uint64_t scalar_of_words = 1;
+
+/// The sum of the operation's terms, one number at a time: what one pass makes of an element. `read(array)`: its value.
+/// `begin`: to which the terms are added.
+template <class Read>
+double sum_of_terms(const ArrayOperation& operation, bool fused, std::optional<double> begin, const Read& read)
+{
+    std::optional<double> sum = begin;
+    const auto factor = [&](int array) { return array == ArrayOperation::scalar ? scalar_of(operation) : read(array); };
+    for (const ArrayOperation::Term& term : operation.terms) {
+        double product = factor(term.factors.front());
+        for (std::size_t i = 1; i + 1 < term.factors.size(); ++i) product *= factor(term.factors[i]);
+        const double last = term.factors.size() > 1 ? factor(term.factors.back()) : 1;
+        if (!sum)
+            sum = product * last;
+        else if (term.is_subtracted)
+            sum = *sum - product * last;
+        else
+            sum = fused ? std::fma(product, last, *sum) : *sum + product * last;
+    }
+    return *sum;
+}
+
+/// Sums of fp64 numbers depend on their order, in the last places alone.
+void check_sum(const StreamArrays& arrays, std::size_t first, std::size_t words, std::size_t pitch, std::size_t passes,
+               std::span<const std::uint64_t> result)
+{
+    constexpr double rounding = 1e-12;
+    double wanted = 0;
+    double magnitude = 0;
+    for (std::size_t i = 0; i < words; ++i) {
+        const auto read = [&](int array) { return value(first + pitch * static_cast<std::size_t>(array) + i); };
+        const double one = sum_of_terms(arrays.operation, false, 0, read);
+        wanted += one * static_cast<double>(passes);
+        magnitude += (std::abs(one) + 1) * static_cast<double>(passes);
+    }
+    double found = 0;
+    for (const std::uint64_t word : result) found += number(word);
+    if (std::abs(found - wanted) <= rounding * magnitude) return;
+    throw Error("the sum is " + format_exact(found) + " and should be " + format_exact(wanted));
+}
+
 }  // namespace
 
 Writer ert_writer(Precision precision)
@@ -167,31 +217,44 @@ void check_ert(const IntensityKernel& kernel, std::size_t first, std::size_t byt
     }
 }
 
+RegisterFile constant_of(const ArrayOperation& operation)
+{
+    RegisterFile constant(1, 64, Precision::fp64);
+    constant.broadcast(0, operation.words ? number(scalar_of_words) : scalar_of(operation));
+    return constant;
+}
+
 void check_stream(const StreamArrays& arrays, const Segment& segment, std::size_t passes, const StreamKernel& kernel,
                   std::span<const std::uint64_t> result)
 {
-    const Stream& stream = arrays.stream;
+    const ArrayOperation& operation = arrays.operation;
     const std::byte* const destination = arrays.destination() + segment.from;
     const std::size_t words = segment.bytes / sizeof(std::uint64_t);
     const std::size_t pitch = arrays.pitch() / sizeof(std::uint64_t);
     const std::size_t first = (arrays.from + segment.from) / sizeof(std::uint64_t);
-    if (stream.only_reads()) {
+    if (operation.sums) return check_sum(arrays, first, words, pitch, passes, result);
+    if (operation.only_reads()) {
         const Join join = kernel.form().join;
         if (join == Join::none) return check_last_loads(kernel, first, words, result);
         return check_joined(join, first, words, passes, result);
     }
+    const std::size_t passes_that_change = operation.in_place ? passes : 1;
     check_words(destination, words, [&](std::size_t i) -> std::uint64_t {
-        if (stream.flops > 0) {
-            const double product = stream_constant * value(first + (stream.sources > 1 ? pitch : 0) + i);
-            return std::bit_cast<std::uint64_t>(stream.sources > 1 ? value(first + i) + product : product);
+        const auto read = [&](int array) { return content(first + pitch * static_cast<std::size_t>(array) + i); };
+        std::uint64_t stored = read(operation.sources);
+        for (std::size_t pass = 0; pass < passes_that_change; ++pass) {
+            const auto word = [&](int array) { return array == operation.sources ? stored : read(array); };
+            if (!operation.words) {
+                stored = std::bit_cast<std::uint64_t>(
+                    sum_of_terms(operation, kernel.form().fused, {}, [&](int array) { return number(word(array)); }));
+                continue;
+            }
+            std::uint64_t sum = 0;
+            for (const ArrayOperation::Term& term : operation.terms)
+                sum += term.is_scalar() ? scalar_of_words : word(term.factors.front());
+            stored = sum;
         }
-        if (stream.loads() == 0) return std::bit_cast<std::uint64_t>(stream_constant);
-        if (!stream.in_place) return content(first + i);
-        std::uint64_t addend = stream.sources > 0 ? 0 : update_constant;
-        for (int source = 0; source < stream.sources; ++source)
-            addend += content(first + pitch * static_cast<std::size_t>(source) + i);
-        const auto at = first + pitch * static_cast<std::size_t>(stream.sources) + i;
-        return content(at) + passes * addend;
+        return stored;
     });
 }
 

@@ -30,14 +30,13 @@ void check_ert(const IntensityKernel& kernel, std::size_t first, std::size_t byt
 
 // Checks the results of a bandwidth loop against the slice's initial contents.
 
-/// The value that store stores, and the s of the triad. It is no value of content(), and a product with it is exact.
-inline constexpr double stream_constant = 0.5;
-/// The number that update adds to each word. It is small, so the words remain numbers for any other stream.
-inline constexpr std::uint64_t update_constant = 1;
+/// The value of the scalars. Of fp64 numbers it is no value of content(), a product with it is exact, and an operation
+/// in place never makes denormal numbers with it. Of words it is small, so they remain numbers for any other operation.
+RegisterFile constant_of(const ArrayOperation& operation);
 
 /// The arrays of one thread, consecutive in a slice of memory: the sources, then the destination.
 struct StreamArrays {
-    const Stream& stream;
+    const ArrayOperation& operation;
     std::size_t bytes;     ///< of one array
     std::byte* slice;      ///< start of the slice
     std::size_t from = 0;  ///< offset of the arrays in the slice
@@ -46,18 +45,18 @@ struct StreamArrays {
     /// store does not share its low bits with that of a load just after it.
     std::size_t pitch() const { return (bytes + page - 1) / page * page; }
     /// Bytes from the start of the first array to the end of the last.
-    std::size_t extent() const { return pitch() * static_cast<std::size_t>(stream.arrays() - 1) + bytes; }
-    std::size_t source_extent() const { return pitch() * static_cast<std::size_t>(stream.sources); }
+    std::size_t extent() const { return pitch() * static_cast<std::size_t>(operation.arrays() - 1) + bytes; }
+    std::size_t source_extent() const { return pitch() * static_cast<std::size_t>(operation.sources); }
     std::byte* array(int index) const { return slice + from + pitch() * static_cast<std::size_t>(index); }
-    std::byte* destination() const { return array(stream.sources); }
+    std::byte* destination() const { return array(operation.sources); }
 
   private:
     static constexpr std::size_t page = 4096;
 };
 
-/// Checks arrays whose `segment` held content() before `passes` passes over it by the kernel. `result`: of a stream
-/// that only reads; the registers at the end (Join). Plain loads leave the last vectors there. Throws Error with the
-/// first wrong word.
+/// Checks arrays whose `segment` held content() before `passes` passes over it by the kernel. `result`: of an
+/// operation that only reads; the registers at the end (Join). Plain loads leave the last vectors there. Throws Error
+/// with the first wrong word.
 void check_stream(const StreamArrays& arrays, const Segment& segment, std::size_t passes, const StreamKernel& kernel,
                   std::span<const std::uint64_t> result);
 

@@ -4,7 +4,9 @@
 
 #include "cpu/isa.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/names.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/array_operation.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -141,6 +143,14 @@ std::vector<int> processors_for(const Point& point, const Processors& all, CoreH
                           " hardware threads may be used");
     if (threads == 1) return {history.quietest(order.front())};
     return {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(threads)};
+}
+
+Axis operation_axis(std::vector<std::string> usual)
+{
+    Axis axis{"operation", "what each element costs", std::move(usual), names_in(usual_operations)};
+    axis.canonical = [](const std::string& text) { return parse_array_operation(text).name; };
+    axis.text_meaning = "a loop as text: a[i] = s * b[i]";
+    return axis;
 }
 
 Axis working_set_axis(std::string meaning, std::vector<std::string> defaults)

@@ -43,6 +43,9 @@ bool has_feature(const Machine& machine, const std::string& feature);
 /// `spread`); one thread runs on the quietest core. Throws Unsupported if there are too few.
 std::vector<int> processors_for(const Point& point, const Processors& all, CoreHistory& history);
 
+/// The axis `operation`: the usual operations on arrays, or the text of another.
+Axis operation_axis(std::vector<std::string> usual);
+
 /// The axis `working_set` with these defaults and its keywords (ert/method/plan/scheduler.hpp).
 Axis working_set_axis(std::string meaning, std::vector<std::string> defaults);
 

@@ -30,7 +30,6 @@ class NumaBench : public Bench {
     std::vector<Axis> axes(const Machine& machine) const override
     {
         constexpr long long most_nodes = 1023;
-        const Axis operation{"operation", "what each element costs", {"load", "copy"}, names_in(stream_table)};
         Axis cpu_node{"cpu_node", "NUMA node whose processors are at work", {}, {}, true, 0, most_nodes};
         Axis memory_node{"memory_node", "NUMA node that holds the memory", {}, {}, true, 0, most_nodes};
         std::set<int> sockets;
@@ -40,7 +39,7 @@ class NumaBench : public Bench {
             if (!is_idle && sockets.insert(nodes_[i].socket).second) cpu_node.defaults.push_back(std::to_string(i));
         }
         if (cpu_node.defaults.empty()) cpu_node.defaults = {"0"};
-        return {operation, cpu_node, memory_node,
+        return {operation_axis({"load", "copy"}), cpu_node, memory_node,
                 working_set_axis("bytes, all arrays and threads together", {usual_node_set(machine)})};
     }
 
@@ -54,7 +53,7 @@ class NumaBench : public Bench {
         }
         if (node(point, "cpu_node").processors.spread.empty())
             return "no processor of NUMA node " + point.text("cpu_node") + " may be used";
-        if (!array_extent(parse_stream(point.text("operation")), isas_for(best_isa, machine), share(point)))
+        if (!array_extent(parse_array_operation(point.text("operation")), isas_for(best_isa, machine), share(point)))
             return too_small;
         return std::nullopt;
     }
@@ -62,7 +61,7 @@ class NumaBench : public Bench {
     std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device&) const override
     {
         return maker_.make(
-            {parse_stream(point.text("operation")), isas_for(best_isa, machine), has_feature(machine, "fma"),
+            {parse_array_operation(point.text("operation")), isas_for(best_isa, machine), has_feature(machine, "fma"),
              share(point), Mapping{Pages::huge, node(point, "memory_node").number},
              node(point, "cpu_node").processors.spread, Resources::shared, point.without("round").str()});
     }

@@ -28,40 +28,32 @@ bool fuses(const Isa& isa, bool has_fma)
 
 /// Calls use() for every form and instruction set to try on arrays of that many bytes.
 template <class Use>
-void for_candidates(const Stream& stream, const std::vector<Isa>& isas, bool has_fma, std::size_t bytes, const Use& use)
+void for_candidates(const ArrayOperation& operation, const std::vector<Isa>& isas, bool has_fma, std::size_t bytes,
+                    const Use& use)
 {
     for (const Isa& isa : isas)
-        for (const Form& form : forms_of(stream, bytes > largest_l1, fuses(isa, has_fma))) use(isa, form);
+        for (const Form& form : forms_of(operation, bytes > largest_l1, fuses(isa, has_fma))) use(isa, form);
 }
 
-const StreamKernel& kernel(Stock& stock, const Isa& isa, const Stream& stream, const Form& form)
+const StreamKernel& kernel(Stock& stock, const Isa& isa, const ArrayOperation& operation, const Form& form)
 {
-    const StreamMaker::KernelKey key{isa.name, stream.name, form};
-    return stock.kernels.try_emplace(key, isa, stream, form).first->second;
-}
-
-/// The 64 bytes from which a kernel loads its constant.
-RegisterFile constant_of(const Stream& stream)
-{
-    RegisterFile constant(1, 64, Precision::fp64);
-    const double word = std::bit_cast<double>(update_constant);
-    constant.broadcast(0, stream.in_place ? word : stream_constant);
-    return constant;
+    const StreamMaker::KernelKey key{isa.name, operation.name, form};
+    return stock.kernels.try_emplace(key, isa, operation, form).first->second;
 }
 
 class StreamSubject : public Subject {
   public:
     StreamSubject(const StreamRequest& request, const Extent& extent, std::shared_ptr<Stock> stock)
-        : stream_(request.stream),
+        : operation_(request.operation),
           mapping_(request.mapping),
           id_(request.id),
           stock_(std::move(stock)),
-          constant_(constant_of(stream_)),
+          constant_(constant_of(operation_)),
           results_(request.processors.size()),
           team_(request.processors, stock_->history)
     {
         lay_out(request, extent.bytes);
-        const bool fits_l1 = extent.bytes * static_cast<std::size_t>(stream_.arrays()) <= largest_l1;
+        const bool fits_l1 = extent.bytes * static_cast<std::size_t>(operation_.arrays()) <= largest_l1;
         pass_driver_.emplace(team_, extent, variants(request, extent.step),
                              fits_l1 ? request.in_cores : Resources::shared);
     }
@@ -69,12 +61,12 @@ class StreamSubject : public Subject {
     Work work() const override
     {
         const double bytes = pass_driver_->bytes_per_launch() * team_.size();
-        const Bytes moved{bytes * stream_.moves()};
-        return {.flops = Flops{bytes / sizeof(double) * stream_.flops},
+        const Bytes moved{bytes * operation_.moves()};
+        return {.flops = Flops{bytes / sizeof(double) * operation_.flops()},
                 .compulsory = moved,
                 .no_reuse = moved,
-                .read = Bytes{bytes * stream_.loads()},
-                .written = Bytes{bytes * stream_.stores}};
+                .read = Bytes{bytes * operation_.loads()},
+                .written = Bytes{bytes * operation_.stores}};
     }
 
     void launch(Trace& trace) override { pass_driver_->launch(trace); }
@@ -90,8 +82,8 @@ class StreamSubject : public Subject {
         for (const Segment& segment : pass_driver_->samples()) {
             check(loop, segment, passes);
             // Joins whose result does not show a repeated or a missing load.
-            if (stream_.only_reads() && loop.form().join != Join::sum)
-                check(kernel(*stock_, loop.isa(), stream_, summing(loop.form())), segment, passes);
+            if (operation_.terms.empty() && loop.form().join != Join::sum)
+                check(kernel(*stock_, loop.isa(), operation_, summing(loop.form())), segment, passes);
         }
         // A piece shared by a source and the destination was filled for the source; launches will write to it.
         team_.run([&](int thread) { overwrite_destination(thread, {0, arrays_[thread].bytes}); });
@@ -102,7 +94,7 @@ class StreamSubject : public Subject {
     Bytes memory() const override
     {
         const double bytes = static_cast<double>(arrays_.front().bytes);
-        return Bytes{bytes * stream_.arrays() * team_.size()};
+        return Bytes{bytes * operation_.arrays() * team_.size()};
     }
 
   private:
@@ -124,7 +116,7 @@ class StreamSubject : public Subject {
 
     void lay_out(const StreamRequest& request, std::size_t bytes)
     {
-        const std::size_t extent = StreamArrays{stream_, bytes, nullptr}.extent();
+        const std::size_t extent = StreamArrays{operation_, bytes, nullptr}.extent();
         stock_->workspace->reserve(mapping_, team_.size(), extent);
         const int round = stock_->rounds.next(id_);
         const int places = bytes > largest_l1 && extent <= Buffer::huge_page ? places_tried : 1;
@@ -132,8 +124,8 @@ class StreamSubject : public Subject {
         for (int i = 0; i < places; ++i)
             beginnings.push_back(stock_->workspace->place(mapping_, team_.size(), extent, round * places + i));
         for (int thread = 0; thread < team_.size(); ++thread)
-            arrays_.push_back({stream_, bytes, slice(thread).data(), beginnings.front()});
-        const StreamKernel& loop = kernel(*stock_, request.isas.back(), stream_, Form{});
+            arrays_.push_back({operation_, bytes, slice(thread).data(), beginnings.front()});
+        const StreamKernel& loop = kernel(*stock_, request.isas.back(), operation_, Form{});
         team_.run([&](int thread) {
             for (const std::size_t from : beginnings) fill(thread, from);
             if (places > 1) arrays_[thread].from = fastest_place(loop, thread, beginnings);
@@ -170,7 +162,7 @@ class StreamSubject : public Subject {
     void overwrite_destination(int thread, const Segment& segment)
     {
         const StreamArrays& arrays = arrays_[thread];
-        if (stream_.stores == 0) return;
+        if (operation_.stores == 0) return;
         slice(thread).overwrite(arrays.from + arrays.source_extent() + segment.from, segment.bytes);
     }
 
@@ -178,11 +170,11 @@ class StreamSubject : public Subject {
     void renew(int thread, const Segment& segment)
     {
         const StreamArrays& arrays = arrays_[thread];
-        for (int i = 0; i < stream_.arrays(); ++i) {
+        for (int i = 0; i < operation_.arrays(); ++i) {
             const std::size_t begin = arrays.from + arrays.pitch() * static_cast<std::size_t>(i) + segment.from;
             slice(thread).overwrite(begin, segment.bytes);
         }
-        for (int i = 0; i < stream_.arrays(); ++i) {
+        for (int i = 0; i < operation_.arrays(); ++i) {
             const std::size_t begin = arrays.from + arrays.pitch() * static_cast<std::size_t>(i) + segment.from;
             slice(thread).ensure(write_content, begin, segment.bytes);
         }
@@ -202,12 +194,12 @@ class StreamSubject : public Subject {
     std::vector<Variant> variants(const StreamRequest& request, std::size_t step)
     {
         std::vector<Variant> all;
-        for_candidates(stream_, request.isas, request.has_fma, arrays_.front().bytes,
+        for_candidates(operation_, request.isas, request.has_fma, arrays_.front().bytes,
                        [&](const Isa& isa, const Form& form) {
                            if (StreamKernel::bytes_per_iteration(isa, form) > step) return;
-                           const StreamKernel& loop = kernel(*stock_, isa, stream_, form);
+                           const StreamKernel& loop = kernel(*stock_, isa, operation_, form);
                            loops_.push_back(&loop);
-                           all.push_back({std::string(isa.name) + ", " + form.text(stream_),
+                           all.push_back({std::string(isa.name) + ", " + form.text(operation_),
                                           [this, &loop](int thread, std::size_t passes, const Segment& segment) {
                                               loop.run(passes, segment.bytes, arguments(thread, segment.from));
                                           }});
@@ -219,15 +211,16 @@ class StreamSubject : public Subject {
     {
         const StreamArrays& arrays = arrays_[thread];
         auto* const result = reinterpret_cast<std::byte*>(results_[thread].data());
-        return {
-            arrays.destination() + from, {arrays.array(0) + from, arrays.array(1) + from}, constant_.data(), result};
+        StreamKernel::Arguments all{arrays.destination() + from, {}, constant_.data(), result};
+        for (int i = 0; i < operation_.sources; ++i) all.sources[static_cast<std::size_t>(i)] = arrays.array(i) + from;
+        return all;
     }
 
     Slice& slice(int thread) { return stock_->workspace->slice(mapping_, thread); }
 
     struct alignas(64) Result : std::array<std::uint64_t, StreamKernel::most_result_bytes / sizeof(std::uint64_t)> {};
 
-    Stream stream_;
+    ArrayOperation operation_;
     Mapping mapping_;
     std::string id_;
     std::shared_ptr<Stock> stock_;
@@ -253,13 +246,13 @@ std::vector<Isa> isas_for(std::string_view name, const Machine& machine)
     return isas;
 }
 
-std::optional<Extent> array_extent(const Stream& stream, const std::vector<Isa>& isas, std::size_t share)
+std::optional<Extent> array_extent(const ArrayOperation& operation, const std::vector<Isa>& isas, std::size_t share)
 {
-    const std::size_t bytes = share / static_cast<std::size_t>(stream.arrays());
+    const std::size_t bytes = share / static_cast<std::size_t>(operation.arrays());
     if (bytes < least_array) return std::nullopt;
     std::vector<std::size_t> iterations;
     constexpr bool in_either_way = false;  // a multiply-add covers what a product and a sum do
-    for_candidates(stream, isas, in_either_way, bytes, [&](const Isa& isa, const Form& form) {
+    for_candidates(operation, isas, in_either_way, bytes, [&](const Isa& isa, const Form& form) {
         iterations.push_back(StreamKernel::bytes_per_iteration(isa, form));
     });
     return whole_iterations(bytes, std::move(iterations));
@@ -272,7 +265,7 @@ StreamMaker::StreamMaker(std::shared_ptr<Workspace> workspace, std::shared_ptr<C
 
 std::unique_ptr<Subject> StreamMaker::make(const StreamRequest& request) const
 {
-    const std::optional<Extent> extent = array_extent(request.stream, request.isas, request.share);
+    const std::optional<Extent> extent = array_extent(request.operation, request.isas, request.share);
     if (!extent) throw Unsupported(too_small);
     return std::make_unique<StreamSubject>(request, *extent, stock_);
 }

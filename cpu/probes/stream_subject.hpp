@@ -25,7 +25,7 @@ inline constexpr std::string_view best_isa = "best";
 std::vector<Isa> isas_for(std::string_view name, const Machine& machine);
 
 struct StreamRequest {
-    const Stream& stream;
+    ArrayOperation operation;
     std::vector<Isa> isas;  ///< to try; at least one
     bool has_fma = false;
     std::size_t share = 0;  ///< upper bound of the bytes of all arrays of one thread
@@ -41,7 +41,7 @@ inline constexpr const char* too_small = "the working set is less than 512 bytes
 
 /// The extent of each array, if all arrays of one thread together have `share` bytes. Nothing if that is less than
 /// `least_array`.
-std::optional<Extent> array_extent(const Stream& stream, const std::vector<Isa>& isas, std::size_t share);
+std::optional<Extent> array_extent(const ArrayOperation& operation, const std::vector<Isa>& isas, std::size_t share);
 
 /// Makes the subjects of a bench. Owns the memory, kernels and history that outlive them.
 class StreamMaker {
@@ -51,7 +51,7 @@ class StreamMaker {
     /// The subject borrows the workspace: only the last one made may be launched. Throws Unsupported or OutOfMemory.
     std::unique_ptr<Subject> make(const StreamRequest& request) const;
 
-    using KernelKey = std::tuple<std::string_view, std::string_view, Form>;
+    using KernelKey = std::tuple<std::string_view, std::string, Form>;
     struct Stock {
         std::shared_ptr<Workspace> workspace;
         std::shared_ptr<CoreHistory> history;

@@ -22,7 +22,7 @@ struct ComputeCase {
 };
 
 struct StreamCase {
-    cpu::Stream stream;
+    ArrayOperation stream;
     cpu::Form form;
     std::size_t bytes;  ///< of one array
 };
@@ -67,7 +67,7 @@ inline std::vector<ComputeCase> compute_cases(const cpu::Isa& isa)
 inline std::vector<StreamCase> stream_cases(const cpu::Isa& isa)
 {
     std::vector<StreamCase> cases;
-    for (const cpu::Stream& stream : cpu::stream_table) {
+    for (const ArrayOperation& stream : usual_array_operations()) {
         if (stream.nontemporal) continue;
         for (const cpu::Form& form : cpu::forms_of(stream, true, true)) {
             if (form.addressing == cpu::Addressing::counter) continue;

@@ -49,7 +49,7 @@ Words expected_values(const StreamCase& one, std::size_t register_words)
 
 Words expected_destination(const StreamCase& one)
 {
-    const Stream& stream = one.stream;
+    const ArrayOperation& stream = one.stream;
     Words destination;
     for (std::size_t i = 0; i < one.bytes / 8; ++i) {
         const double b = std::bit_cast<double>(word(0, i));
@@ -71,7 +71,7 @@ Words expected_destination(const StreamCase& one)
 /// arithmetic, the prefetches, a step of each pointer, and two for the loop.
 int instructions_of(const StreamCase& one, int register_bytes)
 {
-    const Stream& stream = one.stream;
+    const ArrayOperation& stream = one.stream;
     const int vectors = one.form.vectors * one.form.parts;
     int arithmetic = stream.loads() - 1;  // joins the arrays
     if (stream.only_reads()) arithmetic = one.form.join == Join::none ? 0 : 1;
@@ -122,9 +122,9 @@ int main(int, char** argv)
             one.stream.only_reads() ? expected_values(one, isa.register_bytes / 8) : expected_destination(one);
         append(results, expected.data(), expected.size() * 8);
         const std::size_t bytes = one.bytes / stream_iterations;
-        print(expected.size() * 8, stream_passes * stream_iterations, one.stream.flops * static_cast<double>(bytes) / 8,
-              bytes * one.stream.loads(), bytes * one.stream.stores,
-              static_cast<std::size_t>(instructions_of(one, isa.register_bytes)),
+        print(expected.size() * 8, stream_passes * stream_iterations,
+              one.stream.flops() * static_cast<double>(bytes) / 8, bytes * one.stream.loads(),
+              bytes * one.stream.stores, static_cast<std::size_t>(instructions_of(one, isa.register_bytes)),
               std::string(one.stream.name) + " " + one.form.text(one.stream));
     }
     const std::uint64_t line = chase_steps * chase_stride % chase_lines * 64;

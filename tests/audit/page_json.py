@@ -6,7 +6,7 @@ import told
 from exported import CHECKED, cell_number, figure
 from product_bound import crossing
 from figures import UNITS
-from roofs import READ_SHARE
+from roofs import read_share
 from tables import TABLES, TAKEN, date_of, point_record, step_record
 
 
@@ -139,8 +139,8 @@ def own_roof(findings, place, shown, step):
     level = step.roofs.levels[-1] if step.roofs and step.step.low else None
     read, written = (sum(getattr(part, name) or 0 for part in step.step.parts) for name in ("read", "written"))
     is_drawn = bool(level) and read + written > 0
-    if is_drawn and level.best.operation in READ_SHARE:
-        is_same = abs(read / (read + written) - READ_SHARE[level.best.operation]) < 0.02
+    if is_drawn and (share := read_share(level.best.operation)) is not None:
+        is_same = abs(read / (read + written) - share) < 0.02
         is_drawn = not is_same or shown is not None
     findings.text(f"{place}: drawn", shown is not None, is_drawn)
     if shown is None or not is_drawn:

@@ -1,13 +1,26 @@
 """Roofs from ceilings, and the time that they allow (docs/method.md, sections 6 and 7)."""
 
+import re
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-# Bytes of a loop that are read and written: docs/method.md, section 6, the table of operations.
+# Of the bytes that a loop reads and writes: docs/method.md, section 6, the table of operations.
 READ_SHARE = {"load": 1.0, "store": 0.0, "store_nt": 0.0, "copy": 0.5, "copy_nt": 0.5, "update": 0.5, "accumulate": 2 / 3,
               "accumulate_two": 3 / 4, "triad": 2 / 3}
+
 MULTIPLY_ADDS = ("fma", "mul+add", "dot", "tile", "tile_pairs", "widened", "matmul")
 NARROWEST_FIRST = ("scalar", "neon", "sse", "avx2", "sve", "avx512", "amx")
+
+
+def read_share(operation):
+    """By its name, or counted in its text: "y[i]+=a*x[i]" reads two of three. None where it is no loop over arrays."""
+    if operation in READ_SHARE:
+        return READ_SHARE[operation]
+    target, is_assigned, terms = operation.split(":")[-1].partition("=")
+    arrays = lambda text: set(re.findall(r"\w+(?=\[i\])", text))
+    stored = arrays(target) if is_assigned else set()
+    read = arrays(terms) | (arrays(target) if not is_assigned or target[-1] in "+-*" else set())
+    return len(read) / (len(read) + len(stored)) if read or stored else None
 
 
 @dataclass(frozen=True)
@@ -60,7 +73,7 @@ class Level:
         if read is None or written is None or read + written <= 0:
             best = max(self.loops.values(), key=rate)
             return low / rate(best), [best]
-        return sequence(read, written, [(rate(loop), READ_SHARE[operation], loop) for operation, loop in self.loops.items()])
+        return sequence(read, written, [(rate(loop), read_share(operation), loop) for operation, loop in self.loops.items()])
 
     def seconds(self, low, read, written):
         return self.fastest(low, read, written)[0]
@@ -152,7 +165,7 @@ def roofs_of(ceilings, levels, device, threads, unmeasured=()):
         return None
     at = threads if threads in counts else counts[-1]
     mine = [ceiling for ceiling in ceilings if ceiling.device == device and ceiling.threads <= at and not ceiling.condition]
-    loops = [ceiling for ceiling in mine if ceiling.kind == "bandwidth" and ceiling.operation in READ_SHARE]
+    loops = [ceiling for ceiling in mine if ceiling.kind == "bandwidth" and read_share(ceiling.operation) is not None]
     names = dict.fromkeys([row["level"] for row in levels if row["device"] == device] + [ceiling.level for ceiling in loops])
     capacity = {row["level"]: float(row["to_bytes"] or 0) for row in levels if row["device"] == device and int(row["threads"]) == at}
     found, nearer = [], 0.0

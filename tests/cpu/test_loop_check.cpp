@@ -14,7 +14,7 @@ namespace {
 /// A loop of four vectors with one byte of its machine code changed.
 struct Changed {
     Changed(const char* operation, Form form, std::uint8_t from, std::uint8_t to, int occurrence = 0)
-        : kernel(parse_isa("avx2"), parse_stream(operation), form)
+        : kernel(parse_isa("avx2"), parse_array_operation(operation), form)
     {
         kernel.setProtectModeRW();
         auto* const code = const_cast<std::uint8_t*>(kernel.loop().data());
@@ -43,7 +43,7 @@ std::string complaint(const StreamKernel& kernel)
 
 TEST_CASE("a loop as generated passes the check of its machine code")
 {
-    CHECK(complaint(StreamKernel(parse_isa("avx2"), parse_stream("load"), plain)).empty());
+    CHECK(complaint(StreamKernel(parse_isa("avx2"), parse_array_operation("load"), plain)).empty());
 }
 
 TEST_CASE("a load of an address that was loaded before is detected")
@@ -73,7 +73,7 @@ TEST_CASE("a load in place of a store is detected")
 
 TEST_CASE("a loop that returns to another place than its start is detected")
 {
-    const StreamKernel intact(parse_isa("avx2"), parse_stream("load"), plain);
+    const StreamKernel intact(parse_isa("avx2"), parse_array_operation("load"), plain);
     const auto back = static_cast<std::uint8_t>(-static_cast<int>(intact.loop().size()));
     const Changed loop("load", plain, back, static_cast<std::uint8_t>(back + 4));
     CHECK_THAT(complaint(loop.kernel), Contains("does not return"));

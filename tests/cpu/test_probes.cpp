@@ -4,6 +4,7 @@
 #include "cpu/probes/probes.hpp"
 #include "cpu/probes/stream_subject.hpp"
 #include "ert/base/error.hpp"
+#include "ert/method/plan/plan.hpp"
 #include "tests/cpu/probe_bed.hpp"
 
 #include <algorithm>
@@ -112,13 +113,27 @@ TEST_CASE("a machine that reports nothing still has a sweep")
         machine, point({{"operation", "load"}, {"isa", "best"}, {"threads", "1"}, {"working_set", "8192"}})));
 }
 
+TEST_CASE("a plan names an operation on arrays, or writes it as text")
+{
+    const std::vector<Axis> axes = bandwidth_bench(context(two))->axes(read_topology().machine);
+    const Axis& operation = axis(axes, "operation");
+    CHECK(checked_value(operation, "triad", "p.yaml:3") == "triad");
+    CHECK(checked_value(operation, "a[i] = b[i] + s * c[i]", "p.yaml:3") == "triad");
+    CHECK(checked_value(operation, "y[i] += alpha * x[i]", "p.yaml:3") == "y[i]+=alpha*x[i]");
+    CHECK_THROWS_WITH(checked_value(operation, "a[i] = b[i] / s", "p.yaml:3"),
+                      Contains("p.yaml:3: operation 'a[i] = b[i] / s': column 13"));
+}
+
 TEST_CASE("a bandwidth subject launches, passes its check and declares whole passes over its memory")
 {
     const Topology topology = read_topology();
     const auto bench = bandwidth_bench(context(topology.processors));
     const auto threads =
         std::to_string(std::min(topology.machine.threads, 2));  // of many, a pass may take several launches
-    for (const Stream& stream : stream_table) {
+    std::vector<ArrayOperation> operations = usual_array_operations();
+    for (const char* text : {"y[i] += alpha * x[i]", "dot += a[i] * b[i]", "a[i] = b[i] + c[i] * d[i]"})
+        operations.push_back(parse_array_operation(text));
+    for (const ArrayOperation& stream : operations) {
         for (const char* pages : {"huge", "small"}) {
             CAPTURE(stream.name, pages);
             const auto at = point({{"operation", std::string(stream.name)},
@@ -136,7 +151,7 @@ TEST_CASE("a bandwidth subject launches, passes its check and declares whole pas
             CHECK(work.no_reuse == work.compulsory);
             CHECK(work.tells_reads_from_writes());
             CHECK(work.read.value * stream.stores == work.written.value * stream.loads());
-            CHECK(work.flops.value == work.compulsory.value * stream.flops / (8 * stream.moves()));
+            CHECK(work.flops.value == work.compulsory.value * stream.flops() / (8 * stream.moves()));
             CHECK_FALSE(subject->variant().empty());
         }
     }

@@ -175,7 +175,7 @@ TEST_CASE("a map is a value of an axis that takes one: its text on one line, wha
     CHECK(parsed.entries.at(0).axes.at("model") ==
           std::vector<std::string>{"tinynet", "{name: made, layers: [relu, {linear: {features: 10}}]}"});
     const Axis takes{.name = "model", .meaning = {}, .defaults = {}, .allowed = {"a"}, .takes_map = true};
-    CHECK_NOTHROW(check_value(takes, "{name: made}", "p.yaml:1"));
+    CHECK_NOTHROW(checked_value(takes, "{name: made}", "p.yaml:1"));
     CHECK_THAT(message_of(plan), Catch::Contains("unknown model '{name: made"));
     CHECK_THAT(message_of("run:\n  - bench: {name: train}\n"), Catch::Contains("one value is expected here"));
 }
@@ -184,6 +184,7 @@ TEST_CASE("the name of a file is a value of an axis that takes files of its endi
 {
     const Axis takes{
         .name = "model", .meaning = {}, .defaults = {}, .allowed = {"a"}, .file_endings = {".onnx", ".json"}};
-    for (const char* file : {"some/config.json", "net.onnx", "a"}) CHECK_NOTHROW(check_value(takes, file, "p.yaml:1"));
-    CHECK_THROWS_AS(check_value(takes, "net.yaml", "p.yaml:1"), InputError);
+    for (const char* file : {"some/config.json", "net.onnx", "a"})
+        CHECK_NOTHROW(checked_value(takes, file, "p.yaml:1"));
+    CHECK_THROWS_AS(checked_value(takes, "net.yaml", "p.yaml:1"), InputError);
 }

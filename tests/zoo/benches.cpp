@@ -137,7 +137,7 @@ class SimulatedBench : public Bench {
         }
         const double bytes = fill(task, byte) * task.threads;
         task.parts = of_round(task.parts);
-        const cpu::Stream& stream = cpu::parse_stream(operation);
+        const ArrayOperation stream = parse_array_operation(operation);
         const Bytes moved{bytes};
         const Work work{.flops = {},
                         .compulsory = moved,

@@ -95,7 +95,7 @@ void draw_rates(Model& model, Random& random)
             one.write = one.read * random.within({0.5, 1});
             all = {one.read * model.cores, one.write * model.cores};
             // The ratios of the operations are drawn around that of the loads.
-            for (const cpu::Stream& stream : cpu::stream_table) {
+            for (const ArrayOperation& stream : usual_array_operations()) {
                 if (stream.nontemporal) continue;
                 const Traffic traffic = traffic_of(std::string(stream.name), model.allocates_on_write);
                 const double next = traffic.counted / (traffic.in / one.read + traffic.out / one.write);

@@ -28,7 +28,7 @@ double bytes_of_registers(const std::string& isa)
 
 Traffic traffic_of(const std::string& operation, bool allocates)
 {
-    const cpu::Stream& stream = cpu::parse_stream(operation);
+    const ArrayOperation stream = parse_array_operation(operation);
     Traffic traffic;
     traffic.counted = stream.moves();
     traffic.in = stream.loads();

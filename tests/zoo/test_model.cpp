@@ -169,7 +169,7 @@ TEST_CASE("every machine lies within the limits of the draw")
                     REQUIRE(is_within(model.latency[level] / model.latency[level - 1], limits::latency_ratio));
                     if (level < model.caches.size())
                         REQUIRE(model.edge(level, threads) >= 4 * model.edge(level - 1, threads));
-                    for (const cpu::Stream& stream : cpu::stream_table) {
+                    for (const ArrayOperation& stream : usual_array_operations()) {
                         if (stream.nontemporal) continue;
                         const std::string operation(stream.name);
                         CAPTURE(operation);

@@ -41,7 +41,10 @@ struct Axis {
     std::vector<std::string> keywords{};
     std::vector<std::string_view> file_endings{};  ///< the names of files that end so are values beside `allowed`
     bool takes_map = false;                        ///< a YAML map in a plan is a value too, as its text
-    bool optional = false;  ///< left out of points unless the plan names it; then the first of `defaults` applies
+    /// Of other texts than `allowed`: the value that such a text is in a row. Throws InputError if it is none.
+    std::function<std::string(const std::string&)> canonical{};
+    std::string text_meaning{};  ///< of these texts, with an example
+    bool optional = false;       ///< left out of points unless the plan names it; then the first of `defaults` applies
     /// The value of a point for which the plan names none, by its earlier axes, instead of `defaults`; empty: it is
     /// left out.
     std::function<std::string(const Point&)> otherwise{};

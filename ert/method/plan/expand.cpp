@@ -114,7 +114,7 @@ Axes values_of(const std::vector<Axis>& declared, const PlanEntry& entry, const 
         } else if (axis.optional && (axis.name != "ranks" || devices < 2)) {
             continue;
         }
-        for (const std::string& value : values) check_value(axis, value, where);
+        for (std::string& value : values) value = checked_value(axis, value, where);
         if (axis.name == "ranks") check_ranks(values, entry.device, where);
         axes.emplace_back(axis.name, std::move(values));
     }
@@ -200,20 +200,25 @@ bool has_keyword(const Point& point, const std::vector<Axis>& axes)
 
 }  // namespace
 
-void check_value(const Axis& axis, const std::string& value, const std::string& where)
+std::string checked_value(const Axis& axis, const std::string& value, const std::string& where)
 {
     if (!axis.allowed.empty()) {
-        if (axis.takes_map && value.starts_with('{')) return;
-        if (std::ranges::any_of(axis.file_endings, [&](auto ending) { return value.ends_with(ending); })) return;
-        if (holds(axis.allowed, value)) return;
+        if (axis.takes_map && value.starts_with('{')) return value;
+        if (std::ranges::any_of(axis.file_endings, [&](auto ending) { return value.ends_with(ending); })) return value;
+        if (holds(axis.allowed, value)) return value;
+        try {
+            if (axis.canonical) return axis.canonical(value);
+        } catch (const InputError& error) {
+            throw InputError(where + ": " + error.what());
+        }
         throw InputError(where + ": " + unknown_word(axis.name, value, axis.allowed));
     }
-    if (!axis.numeric || holds(axis.keywords, value)) return;
+    if (!axis.numeric || holds(axis.keywords, value)) return value;
     long long number = 0;
     const std::errc error = std::from_chars(value.data(), value.data() + value.size(), number).ec;
     const bool is_canonical =
         error == std::errc{} && std::to_string(number) == value;  // "01" would be another row than "1"
-    if (is_canonical && number >= axis.min && number <= axis.max) return;
+    if (is_canonical && number >= axis.min && number <= axis.max) return value;
     const std::string words = axis.keywords.empty() ? "" : ", or " + join(axis.keywords, ", ");
     throw InputError(fmt::format("{}: {}: '{}' is not a legal value; legal values: whole numbers from {} to {}{}",
                                  where, axis.name, printable(value), axis.min, axis.max, words));

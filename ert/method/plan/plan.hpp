@@ -83,7 +83,7 @@ std::vector<Item> matching(std::vector<Item> items, const std::string& only);
 /// before anything is measured. Throws InputError with the entry's place.
 void check_items(const std::vector<Item>& items, const BenchRegistry& registry);
 
-/// Checks one value against its axis; throws InputError with `where`, the key and the legal values.
-void check_value(const Axis& axis, const std::string& value, const std::string& where);
+/// The value as a row has it, checked against its axis. Throws InputError with `where`, the key and the legal values.
+std::string checked_value(const Axis& axis, const std::string& value, const std::string& where);
 
 }  // namespace roof

@@ -75,6 +75,9 @@ TEST_CASE("a mix that the measured loops cannot do has no roof")
     CHECK_FALSE(mix_roof({}, Bytes{2}, Bytes{1}));
     CHECK_FALSE(mix_roof(simple, Bytes{}, Bytes{}));
     CHECK_FALSE(access_of("chase"));
+    CHECK(access_of("y[i]+=alpha*x[i]")->read == Approx(2.0 / 3));
+    CHECK(access_of("nontemporal:a[i]=b[i]+c[i]*d[i]")->written == Approx(1.0 / 4));
+    CHECK(access_of("dot+=a[i]*b[i]")->read == 1);
 }
 
 TEST_CASE("the loops of a level are those of its device and thread count under the usual condition")

@@ -24,6 +24,7 @@ std::string allowed_text(const Axis& axis)
 {
     std::string others;
     for (const std::string_view ending : axis.file_endings) others += fmt::format(", FILE{}", ending);
+    if (!axis.text_meaning.empty()) others += ", or " + axis.text_meaning;
     if (axis.takes_map) others += ", or {name: …, image: …, layers: …} in a plan";
     if (!axis.allowed.empty()) return join(axis.allowed, ", ") + others;
     return axis.numeric ? fmt::format("{} to {}", axis.min, axis.max) : "any text";
