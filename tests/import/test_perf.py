@@ -47,6 +47,22 @@ class PerfStat(unittest.TestCase):
         self.assertEqual(real.rows[0].times, [0.041112731])
         self.assertIn("not counted: instructions:u (<not supported>), cycles:u (<not supported>)", real.missing)
 
+    def test_two_kinds_of_memory_are_added_and_both_are_needed(self):
+        hbm = [("unc_mchbm_cas_count.rd", 2_000_000, ""), ("unc_mchbm_cas_count.wr", 250_000, "")]
+        self.check(as_json([*COUNTS, *hbm]), bytes_=BYTES + 64 * 2_250_000)
+        (row,) = imported(as_json([*COUNTS, *hbm[:1]])).rows
+        self.assertIsNone(row.compulsory)
+
+    def test_one_cgroup_is_read_and_several_are_named(self):
+        def of(cgroup, form):
+            if form == "-j":
+                return as_json(COUNTS).replace('"event-runtime"', f'"cgroup": "{cgroup}", "event-runtime"')
+            return as_values(COUNTS).replace(",250000000,100.00", f",{cgroup},250000000,100.00")
+
+        for form in ("-j", "-x"):
+            self.check(of("jobs/train-1", form))
+            self.assertIn("the cgroups jobs/train-1 and jobs/train-2", refusal(of("jobs/train-1", form) + of("jobs/train-2", form)))
+
     def test_an_event_has_a_unit_of_the_processor_a_name_and_a_mode(self):
         for event, *parts in (
                 ("cycles", "", "CYCLES", ""), ("cycles:u", "", "CYCLES", "u"), ("cycles:uk", "", "CYCLES", ""),

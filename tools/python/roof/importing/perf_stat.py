@@ -16,18 +16,21 @@ from roof.importing.quantities import shown
 
 AGGREGATED = ("cpu", "core", "socket", "die", "cluster", "cache", "node", "thread")
 LONGEST = 1 << 16  #: characters of a line
-#: [time] [core, number of processors] value, unit, event, [with -r: their scatter in %,] run time, percent …
-#: The separator S is what stands around the unit, so that it is found first; C: the decimal commas of some languages.
+#: [time] [core, number of processors] value, unit, event, [with -r: their scatter in %,] [cgroup,] run time, percent
+#: … The separator S is what stands around the unit, so that it is found first; M: an event's modes; C: the decimal
+#: commas of some languages.
 FIELDS = (r"(?:(?P<interval> *[0-9]+\.[0-9]+)S)?(?:(?P<cpu>(?:(?!S)[^\"])*)S(?:[0-9]+S)?)??"
           r"(?P<value>[0-9.C]+|<[a-z ]+>)S(?P<unit>[A-Za-z/%]*)S(?P<event>[A-Za-z][^\"]*?)S"
-          r"(?:[0-9.]{1,9}%S)?[0-9]+S(?P<share>[0-9]+[.,][0-9]{2})(?:S|$)")
+          r"(?:[0-9.]{1,9}%S)?(?:(?!MS)(?=[^S\"]*[^S\"0-9.%])(?P<cgroup>[^S\"]*)S)?"
+          r"[0-9]+S(?P<share>[0-9]+[.,][0-9]{2})(?:S|$)")
 SEPARATOR = re.compile(r'(?<=[0-9.>])([^\w.<>"%]{1,3}?)[A-Za-z/%]*\1[A-Za-z]')
 #: one alone, behind empty fields
 METRIC = re.compile(r'.{0,40}?([^\w.<>"%]{1,3}?)\1{3}(?:-?[0-9]{1,20}[.,][0-9]{1,20}|-?nan)?\1')
 FOR_PEOPLE = "Performance counter stats for"
 
+MODES = "[ukhvGHIpPSDWebR]+"
 NAME = re.compile(r"(?:(?P<pmu>[A-Za-z]\w*)/)?(?P<event>[^/\s]+?)"
-                  r"(?:/(?P<in>[a-zA-Z]*)|:(?P<by>[ukhvGHIpPSDWebR]+))?(?: \[.*\])?")
+                  rf"(?:/(?P<in>[a-zA-Z]*)|:(?P<by>{MODES}))?(?: \[.*\])?")
 ARITHMETIC = re.compile(r"FP_ARITH_(?:INST|OPS)_RETIRED2?[._:]"
                         r"(SCALAR|128B_PACKED|256B_PACKED|512B_PACKED)_(SINGLE|DOUBLE|HALF)")
 #: Numbers in 128 bits. Intel's events already count a multiply-add twice.
@@ -44,7 +47,8 @@ WAYS = {"READ": "RD", "WRITE": "WR", "TOTAL": "ALL"}
 
 @lru_cache
 def fields_by(separator: str) -> Any:
-    return re.compile(FIELDS.replace("S", re.escape(separator)).replace("C", "," * (separator != ",")))
+    letters = {"S": re.escape(separator), "M": MODES, "C": "," * (separator != ",")}
+    return re.compile(re.sub("[SMC]", lambda found: letters[found[0]], FIELDS))
 
 
 def parsed(line: str) -> Optional[Dict[str, Any]]:
@@ -75,6 +79,7 @@ class Events:
     metrics: Metrics = field(default_factory=dict)
     uncounted: Dict[str, str] = field(default_factory=dict)
     scaled: bool = False  #: some counted only part of the time
+    cgroup: Optional[str] = None
 
     def add(self, line: str, where: str) -> None:
         of = parsed(line) if len(line) <= LONGEST else None
@@ -91,6 +96,10 @@ class Events:
                                          for key in ("event", "counter-value", "unit", "pcnt-running"))
         if not event or not text:
             return
+        if self.cgroup not in (None, of.get("cgroup", "")):
+            raise InputError(f"{where}: the file has the cgroups {shown(self.cgroup)} and "
+                             f"{shown(of.get('cgroup', ''))}, but a row is one run: count them one by one")
+        self.cgroup = of.get("cgroup", "")
         if text.startswith("<"):
             self.uncounted[event] = text
             return
@@ -164,22 +173,31 @@ def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
 
 
 def count_bytes(events: Events, work: CountedWork) -> None:
-    ways: Dict[str, Dict[str, Dict[str, float]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
+    # by kind of memory, then by spelling of the event
+    memories: Any = defaultdict(lambda: defaultdict(lambda: defaultdict(lambda: defaultdict(float))))
     for name, (value, unit) in events.metrics.items():
         pmu, event, _ = split(name)
         match = MEMORY.fullmatch(event)
         if match and ("imc" in pmu or match.lastindex != 12):
             spelling, part, way = (group for group in match.groups() if group is not None)
-            ways[spelling][WAYS.get(way, way)][part] += value * (1.0 if unit == "byte" else 64.0)
-    missing = []
-    for of in ways.values():  # one spelling is enough, and two are not added up
+            memory = "HBM" if "HBM" in f"{pmu.upper()} {event}" else "DDR"
+            memories[memory][spelling][WAYS.get(way, way)][part] += value * (1.0 if unit == "byte" else 64.0)
+    moved, missing = zip(*map(bytes_of, memories.values())) if memories else ((), ())
+    if None not in moved:
+        work.moved = sum(moved) if moved else None
+    work.missing += dict.fromkeys(one for one in missing if one)
+
+
+def bytes_of(spellings: Dict[str, Dict[str, Dict[str, float]]]) -> Tuple[Optional[float], str]:
+    """The bytes of one kind of memory, or what was not counted. One spelling is enough, and two are not added up."""
+    missing = ""
+    for of in spellings.values():
         known = [of[way] for way in ("RD", "WR")] if "RD" in of and "WR" in of else [of["ALL"]] if "ALL" in of else []
         if known and all(parts.keys() not in ({"0"}, {"1"}) for parts in known):
-            work.moved = sum(sum(parts.values()) for parts in known)
-            return
-        missing.append(f"bytes at DRAM: only one {'of two sub-channels or controllers' if known else 'direction'} was "
-                       "counted")
-    work.missing += missing
+            return sum(sum(parts.values()) for parts in known), ""
+        what = "of two sub-channels or controllers" if known else "direction"
+        missing = f"bytes at DRAM: only one {what} was counted"
+    return None, missing
 
 
 def read(source: Source) -> Imported:
