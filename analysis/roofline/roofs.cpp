@@ -4,6 +4,7 @@
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
+#include "ert/method/ceilings/estimator.hpp"
 
 #include <fmt/format.h>
 
@@ -213,9 +214,13 @@ std::string calibration_quality(const Ceilings& of, std::span<const Measurement>
         return fmt::format(
             "{} steady.{}",
             ceilings.size() == 1 ? "The one ceiling is" : fmt::format("All {} ceilings are", ceilings.size()), left);
+    const auto most = std::ranges::max(ceilings, {}, [](const Ceiling& c) { return c.samples.size(); }).samples.size();
+    const bool lacks_rounds = bounds > 0 && most > 0 && std::cmp_less(most, min_rounds);
+    const std::string why =
+        lacks_rounds ? ": a ceiling needs three rounds (`rounds: 3` in the plan)" : most_frequent_disturbance(rows);
     const std::string again =
         once == 0 ? "" : " Seen once: a calibration ten minutes later, or a run, shows what is steady.";
-    return join(states, ", ") + most_frequent_disturbance(rows) + "." + again + left;
+    return join(states, ", ") + why + "." + again + left;
 }
 
 }  // namespace roof::analysis

@@ -104,9 +104,9 @@ bool has_lasting(const Roofs& roofs, const Ceiling* compute);
 std::vector<std::string> missing_roofs(const Ceilings& ceilings, std::span<const Measurement> rows);
 
 /// "94 of 132 ceilings are lower bounds, 3 are unsteady: a core was shared 70% of the time." The time is that of the
-/// samples of `rows`, the calibration's, and the reason the most frequent one. Further sentences say what shows whether
-/// a ceiling that was seen once is steady, and name missing_roofs() and the number of rows that were skipped. Empty
-/// without ceilings.
+/// samples of `rows`, the calibration's, and the reason the most frequent one; or too few rounds. Further sentences say
+/// what shows whether a ceiling that was seen once is steady, and name missing_roofs() and the number of rows that were
+/// skipped. Empty without ceilings.
 std::string calibration_quality(const Ceilings& ceilings, std::span<const Measurement> rows);
 
 }  // namespace roof::analysis

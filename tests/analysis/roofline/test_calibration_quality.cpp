@@ -35,6 +35,13 @@ TEST_CASE("a calibration's quality counts what is not steady and names the most 
     ceilings[1].steadiness = Steadiness::clock_varied;
     CHECK(calibration_quality(made, rows) ==
           "4 of 10 ceilings are lower bounds, 2 are unsteady: processor time was stolen by the host 50% of the time.");
+    ceilings[3].samples.resize(2);
+    CHECK(calibration_quality(made, rows) ==
+          "4 of 10 ceilings are lower bounds, 2 are unsteady: a ceiling needs three "
+          "rounds (`rounds: 3` in the plan).");
+    ceilings[4].samples.resize(3);
+    CHECK(calibration_quality(made, rows)
+              .ends_with("2 are unsteady: processor time was stolen by the host 50% of the time."));
     ceilings[2].steadiness = Steadiness::seen_once;
     CHECK(calibration_quality(made, {}) ==
           "4 of 10 ceilings are lower bounds, 2 are unsteady, 1 was seen once. Seen once: a calibration ten minutes "
