@@ -105,6 +105,9 @@ struct MeasuredLevel {
     std::vector<RatePoint> swept{};
     Bytes clear{};   ///< from here on a nearer level typically serves nothing
     Bytes nearer{};  ///< the edge of the level before; 0 if none
+    /// Of the farthest: loads of the sweep's largest set are slower than those of the one before, so another level may
+    /// begin there.
+    bool still_falls = false;
 };
 
 /// A loop of multiply-adds that the machine can run and that was not measured.

@@ -146,6 +146,7 @@ std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::strin
 {
     // Of a set ten times as large as a cache, the cache serves a tenth at most, whatever it keeps.
     constexpr double most_from_nearer = 0.1;
+    constexpr double most_flat = 0.9;
     const std::vector<RatePoint> points = rates_of(*sweeps.loads);
     const ReportedCaches reported = reported_caches(machine, device, threads);
     // The farthest sets are memory's if no cache that is reported holds them, or if latencies show as many caches
@@ -188,6 +189,8 @@ std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::strin
         if (beyond != sweeps.loads->begin()) level.to = std::max(level.to, Bytes{std::prev(beyond)->first});
         level.edge = Bytes{plateau.edge};
         if (beyond != sweeps.loads->end()) level.beyond = Bytes{beyond->first};
+        level.still_falls =
+            is_last && points.size() > 1 && points.back().rate < most_flat * points[points.size() - 2].rate;
         set_beside_report(level, machine);
     }
     return levels;

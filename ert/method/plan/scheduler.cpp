@@ -75,6 +75,18 @@ Sizes across_the_edge(const MeasuredLevel& level)
     return sizes;
 }
 
+/// Two octaves past the largest set, as far as half of the available memory holds them.
+Sizes beyond_the_sweep(const MeasuredLevel& level, const Machine& machine)
+{
+    Sizes sizes;
+    const Device* const device = machine.find_device(level.device);
+    const double most = device == nullptr ? 0 : device->memory_available.value / 2;
+    for (const double octave : {2.0, 4.0})
+        if (const double size = octave * level.swept.back().working_set; size <= most)
+            sizes.push_back(std::llround(size));
+    return sizes;
+}
+
 /// The numbers 0 to count - 1 in an order of which any beginning is spread over all of them: by their binary digits,
 /// reversed.
 std::vector<std::size_t> spread_order(std::size_t count)
@@ -303,6 +315,7 @@ ResolvedSizes resolve_sizes(std::span<const Measurement> rows, const Machine& ma
         if (!is_memory) add("levels", from(fastest, 2));
         add("fastest", from(fastest, 1));
         add("edges", across_the_edge(level));
+        if (level.still_falls) add("edges", beyond_the_sweep(level, machine));
     }
     return resolved;
 }
