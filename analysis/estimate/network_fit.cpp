@@ -152,7 +152,7 @@ NetworkFit fit_network(std::span<const MessagePoint> points)
     return fit;
 }
 
-std::vector<PairRate> pair_rates(std::span<const MessagePoint> points)
+std::vector<std::pair<std::string, const MessagePoint*>> links_in(std::span<const MessagePoint> points)
 {
     std::map<std::string, const MessagePoint*> largest;
     for (const MessagePoint& point : points) {
@@ -160,12 +160,12 @@ std::vector<PairRate> pair_rates(std::span<const MessagePoint> points)
         const MessagePoint*& kept = largest[point.path];
         if (kept == nullptr || kept->size < point.size) kept = &point;
     }
-    std::vector<PairRate> pairs;
+    std::vector<std::pair<std::string, const MessagePoint*>> links;
     for (const auto& [path, point] : largest) {
-        const std::vector<std::string> nodes = split(point->nodes.substr(0, point->nodes.find(',')), ' ');
-        if (nodes.size() == 2) pairs.push_back({nodes[0], nodes[1], point->rate, point->rounds});
+        std::string nodes = point->nodes.substr(0, point->nodes.find(','));
+        if (split(nodes, ' ').size() == 2) links.emplace_back(std::move(nodes), point);
     }
-    return pairs;
+    return links;
 }
 
 }  // namespace roof::analysis

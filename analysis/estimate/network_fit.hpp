@@ -11,6 +11,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace roof::analysis {
@@ -53,15 +54,7 @@ struct NetworkFit {
 /// Needs two sizes; the same seed gives the same fit. Throws InputError where the points do not allow a fit.
 NetworkFit fit_network(std::span<const MessagePoint> points);
 
-/// The largest measured message between two nodes.
-struct PairRate {
-    std::string a;
-    std::string b;
-    Estimate<ByteRate> rate;
-    int rounds = 0;  ///< as of the message
-};
-
-/// Of each pair of nodes the largest size; pairs on one node are left out.
-std::vector<PairRate> pair_rates(std::span<const MessagePoint> points);
+/// Of each pair of nodes, "n1 n2", the largest measured message; pairs on one node are left out.
+std::vector<std::pair<std::string, const MessagePoint*>> links_in(std::span<const MessagePoint> points);
 
 }  // namespace roof::analysis

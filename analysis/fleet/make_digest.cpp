@@ -160,9 +160,10 @@ Digest make_digest(const Results& results, Twins twins)
         else if (digest.ceilings[place->second].value < rate.value)
             digest.ceilings[place->second] = std::move(rate);
     }
-    for (const PairRate& pair : pair_rates(messages))
-        digest.links.push_back({pair.a + " " + pair.b, "B/s", "", pair.rate.median.value, pair.rate.low.value,
-                                pair.rate.high.value, 0, pair.rate.n, pair.rounds});
+    for (const auto& [nodes, largest] : links_in(messages)) {
+        const auto& [median, low, high, n, discarded] = largest->rate;
+        digest.links.push_back({nodes, "B/s", "", median.value, low.value, high.value, 0, n, largest->rounds});
+    }
     return digest;
 }
 

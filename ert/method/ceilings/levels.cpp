@@ -252,8 +252,8 @@ std::vector<RatePoint> rates_of(const Sweep& sweep)
     for (const auto& [bytes, point] : sweep) {
         all.push_back({bytes, point->fastest, point->typical});
         for (const bool disturbed : {false, true})
-            if (const StateRates rates = point->rates_of(disturbed); rates.fastest > 0)
-                of_state[disturbed ? 1 : 0].push_back({bytes, rates.fastest, rates.typical});
+            if (const RatePoint rates = point->rates_of(disturbed); rates.rate > 0)
+                of_state[disturbed ? 1 : 0].push_back(rates);
     }
     const auto& [alone, beside] = of_state;
     const std::vector<RatePoint>& more = alone.size() >= beside.size() ? alone : beside;

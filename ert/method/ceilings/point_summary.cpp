@@ -91,14 +91,15 @@ SustainedRate PointSummary::sustained() const
     return own;
 }
 
-StateRates PointSummary::rates_of(bool disturbed) const
+RatePoint PointSummary::rates_of(bool disturbed) const
 {
     std::vector<double> rates;
     for (const Round& round : samples)
         for (const RateSample& sample : round)
             if (sample.disturbed == disturbed) rates.push_back(sample.rate);
     constexpr std::size_t fewest = 3;
-    return rates.size() < fewest ? StateRates{} : StateRates{fastest_of(rates), spread_of(rates).median};
+    if (rates.size() < fewest) return {};
+    return {best.point.number("working_set"), fastest_of(rates), spread_of(rates).median};
 }
 
 std::string id_without_round(const std::string& bench, const std::string& device, const Point& point)

@@ -5,6 +5,7 @@
 
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/ceilings/estimator.hpp"
+#include "ert/method/ceilings/plateaus.hpp"
 
 #include <functional>
 #include <span>
@@ -18,12 +19,6 @@ namespace roof {
 /// 3% for levels that carry other cores' traffic.
 double tolerance_of(std::string_view level);
 
-/// Rates of the samples that are disturbed, or of those that are not.
-struct StateRates {
-    double fastest = 0;  ///< as of a point; 0 with fewer than three samples
-    double typical = 0;  ///< the median
-};
-
 struct PointSummary {
     Measurement best;                 ///< the fastest round that is ok; `round` is taken out of its point
     std::vector<Round> samples;       ///< of each round that is ok, without warm-ups
@@ -35,7 +30,8 @@ struct PointSummary {
     /// The median rate of all samples, disturbed ones included: what an ordinary program gets. 0 without a round.
     double typical = 0;
 
-    StateRates rates_of(bool disturbed) const;
+    /// Of a point of a sweep the samples that are disturbed, or those that are not. Rates of 0 with fewer than three.
+    RatePoint rates_of(bool disturbed) const;
     /// With memory's tolerance, right for any point. Without samples the row's own interval; empty without a round.
     SustainedRate sustained() const;
     /// 1 where the point has no thread count.

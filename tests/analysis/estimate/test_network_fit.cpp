@@ -89,9 +89,10 @@ TEST_CASE("of each pair of nodes the largest message is a link")
         for (const double size : {64.0, 1048576.0}) rows.push_back(row_of("network_pair", path, size, 2, random));
     rows.push_back(row_of("network_pair", "1-3", 64, 2, random));
     rows.back().variant = "n1, made";
-    const std::vector<PairRate> pairs = pair_rates(messages_in(rows));
-    REQUIRE(pairs.size() == 2);
-    CHECK(pairs[0].a + pairs[0].b == "n0n1");
-    CHECK(pairs[1].a + pairs[1].b == "n0n2");
-    CHECK(pairs[0].rate.median.value == Approx(1048576 / (alpha + 1048576 / beta)).epsilon(0.02));
+    const std::vector<MessagePoint> messages = messages_in(rows);
+    const auto links = links_in(messages);
+    REQUIRE(links.size() == 2);
+    CHECK(links[0].first == "n0 n1");
+    CHECK(links[1].first == "n0 n2");
+    CHECK(links[0].second->rate.median.value == Approx(1048576 / (alpha + 1048576 / beta)).epsilon(0.02));
 }
