@@ -10,45 +10,47 @@ using namespace roof;
 namespace {
 
 constexpr double tolerance = 0.01;  // the window reaches 1.5% to each side
-constexpr double minute = 60;
+constexpr long long minute = 60;
 
 /// Three rounds unless told otherwise, with samples 0.1% to both sides.
-Look look(double minutes, double rate, int rounds = 3, bool is_of_now = true)
+Look look(long long minutes, double rate, int rounds = 3, bool is_of_now = true)
 {
     const Round round{{rate * 0.999}, {rate}, {rate * 1.001}};
-    return {{minutes * minute}, is_of_now, std::vector<Round>(static_cast<std::size_t>(rounds), round), {}};
+    Look of{minutes * minute, is_of_now};
+    of.ceiling.samples.assign(static_cast<std::size_t>(rounds), round);
+    return of;
 }
 
-SeenRate over(const std::vector<Look>& looks)
+SustainedRate over(const std::vector<Look>& looks)
 {
     return rate_over_looks(looks, tolerance);
 }
 
 /// Looks at a ceiling of the CPU eleven minutes apart, each with rounds at these rates.
-void add_looks(std::vector<SeenCeiling>& seen, const char* level, const char* operation,
+void add_looks(std::vector<Look>& seen, const char* level, const char* operation,
                const std::vector<std::vector<double>>& looks)
 {
     for (std::size_t i = 0; i < looks.size(); ++i) {
-        SeenCeiling& one = seen.emplace_back(SeenCeiling{static_cast<long long>(i) * 660, true, {}});
+        Look& one = seen.emplace_back(Look{static_cast<long long>(i) * 660, true, {}});
         one.ceiling.device = "cpu";
         one.ceiling.level = level;
         one.ceiling.operation = operation;
-        for (const double rate : looks[i]) one.ceiling.samples.push_back(look(0, rate, 1).rounds.front());
+        for (const double rate : looks[i]) one.ceiling.samples.push_back(look(0, rate, 1).ceiling.samples.front());
     }
 }
 
 /// Of the first of these ceilings.
-Ceiling judged_first(const std::vector<SeenCeiling>& seen)
+Ceiling judged_first(const std::vector<Look>& seen)
 {
     Ceiling ceiling = seen.front().ceiling;
     judge_by_looks(seen, {&ceiling, 1});
     return ceiling;
 }
 
-void check(const SeenRate& seen, Steadiness state, double rate, int times)
+void check(const SustainedRate& seen, Steadiness state, double rate, int times)
 {
-    CHECK(seen.sustained.steadiness == state);
-    CHECK(seen.sustained.rate.median.value == Approx(rate));
+    CHECK(seen.steadiness == state);
+    CHECK(seen.rate.median.value == Approx(rate));
     CHECK(seen.times == times);
 }
 
@@ -61,10 +63,10 @@ TEST_CASE("one look is seen once, and two are steady if they are ten minutes apa
 
     // Six medians, 100 and 100.4: mean 100.2, squares 6 · 0.2² = 0.24, error √(0.24 / 5 / 6) = 0.08944, half width
     // 3.163 · 0.08944 = 0.2829, and a tenth of the tolerance more: 0.1002.
-    const SeenRate steady = over({look(0, 100), look(11, 100.4)});
+    const SustainedRate steady = over({look(0, 100), look(11, 100.4)});
     check(steady, Steadiness::steady, 100.2, 2);
-    CHECK(steady.sustained.rate.low.value == Approx(99.8169).epsilon(1e-6));
-    CHECK(steady.sustained.rate.high.value == Approx(100.5831).epsilon(1e-6));
+    CHECK(steady.rate.low.value == Approx(99.8169).epsilon(1e-6));
+    CHECK(steady.rate.high.value == Approx(100.5831).epsilon(1e-6));
     CHECK(steady.over.value == 11 * minute);
     // Looks at 0, 6 and 12 minutes are two times; the order does not count.
     check(over({look(12, 100), look(6, 100), look(0, 100)}), Steadiness::steady, 100, 2);
@@ -110,10 +112,10 @@ TEST_CASE(
 {
     // 98 lies below the window, 98.5 to 101.5, and above 97. Nine medians: mean 99.3333, squares 6 · 0.6667² + 3 ·
     // 1.3333² = 8, error √(8 / 8 / 9) = 0.33333, half width 2.752 · 0.33333 = 0.91733, and 0.1 more.
-    const SeenRate wide = over({look(0, 100), look(11, 98, 3), look(22, 100)});
+    const SustainedRate wide = over({look(0, 100), look(11, 98, 3), look(22, 100)});
     check(wide, Steadiness::steady, 100, 2);
-    CHECK(wide.sustained.rate.low.value == Approx(98.316).epsilon(1e-5));
-    CHECK(wide.sustained.rate.high.value == Approx(100.3507).epsilon(1e-5));
+    CHECK(wide.rate.low.value == Approx(98.316).epsilon(1e-5));
+    CHECK(wide.rate.high.value == Approx(100.3507).epsilon(1e-5));
     check(over({look(0, 100), look(11, 100), look(22, 98, 6)}), Steadiness::rounds_disagree, 100, 2);
     check(over({look(0, 96, 3), look(11, 100), look(22, 100)}), Steadiness::steady, 100, 2);
 }
@@ -122,16 +124,16 @@ TEST_CASE("the interval reaches to the last round")
 {
     // Nine medians: mean 99.6667, squares 6 · 0.3333² + 3 · 0.6667² = 2, error √(2 / 8 / 9) = 0.16667, half width
     // 2.752 · 0.16667 = 0.45867; each end 0.09967 farther.
-    const SeenRate fell = over({look(0, 100), look(11, 100), look(22, 99)});
+    const SustainedRate fell = over({look(0, 100), look(11, 100), look(22, 99)});
     check(fell, Steadiness::steady, 99.66667, 3);
-    CHECK(fell.sustained.rate.low.value == Approx(99 - 0.09967).epsilon(1e-5));
-    CHECK(fell.sustained.rate.high.value == Approx(100.12533 + 0.09967).epsilon(1e-5));
+    CHECK(fell.rate.low.value == Approx(99 - 0.09967).epsilon(1e-5));
+    CHECK(fell.rate.high.value == Approx(100.12533 + 0.09967).epsilon(1e-5));
 }
 
 TEST_CASE("a time with disturbed samples alone confirms nothing")
 {
     Look disturbed = look(11, 100);
-    for (Round& round : disturbed.rounds)
+    for (Round& round : disturbed.ceiling.samples)
         for (RateSample& sample : round) sample.disturbed = true;
     check(over({look(0, 100), disturbed}), Steadiness::seen_once, 100, 1);
     check(over({disturbed, look(22, 100), look(33, 100)}), Steadiness::steady, 100, 2);
@@ -139,17 +141,17 @@ TEST_CASE("a time with disturbed samples alone confirms nothing")
 
 TEST_CASE("slower samples that were disturbed, and faster ones of other sets, tell nothing against what two times show")
 {
-    const auto mixed = [](double minutes, bool is_disturbed) {
+    const auto mixed = [](long long minutes, bool is_disturbed) {
         Look of = look(minutes, 100);
-        for (Round& round : of.rounds) {
+        for (Round& round : of.ceiling.samples) {
             round.insert(round.end(), 4, RateSample{.rate = 60, .disturbed = is_disturbed});
             round.push_back({.rate = 110, .left_out = true});
         }
         return of;
     };
     check(over({mixed(0, true), mixed(11, true)}), Steadiness::steady, 100, 2);
-    CHECK(over({mixed(0, true)}).sustained.steadiness == Steadiness::at_least);
-    CHECK(over({mixed(0, false), mixed(11, false)}).sustained.steadiness == Steadiness::at_least);
+    CHECK(over({mixed(0, true)}).steadiness == Steadiness::at_least);
+    CHECK(over({mixed(0, false), mixed(11, false)}).steadiness == Steadiness::at_least);
 }
 
 TEST_CASE("rounds of another state confirm a rate and do not change it")
@@ -163,22 +165,22 @@ TEST_CASE("rounds of another state confirm a rate and do not change it")
 TEST_CASE("a rate that looks lose in their course is not steady until a look keeps it")
 {
     Look falls = look(0, 100);
-    for (const Round& round : look(0, 70).rounds) falls.rounds.push_back(round);
+    for (const Round& round : look(0, 70).ceiling.samples) falls.ceiling.samples.push_back(round);
     Look again = falls;
-    again.time.value = 11 * minute;
+    again.time = 11 * minute;
     // Only the rest between the two brought the rate back.
     check(over({falls, again}), Steadiness::changed, 100, 2);
     check(over({falls, look(11, 100)}), Steadiness::steady, 100, 2);
     // A neighbour that leaves and comes again: three slower rounds, then two.
     Look comes = look(11, 100);
     for (const double rate : {70, 70, 70, 100, 70, 70})
-        for (const Round& round : look(0, rate, 1).rounds) comes.rounds.push_back(round);
+        for (const Round& round : look(0, rate, 1).ceiling.samples) comes.ceiling.samples.push_back(round);
     check(over({look(0, 100), comes}), Steadiness::steady, 100, 2);
-    for (const Round& round : look(0, 70, 2).rounds) comes.rounds.push_back(round);
+    for (const Round& round : look(0, 70, 2).ceiling.samples) comes.ceiling.samples.push_back(round);
     check(over({look(0, 100), look(5, 100), comes}), Steadiness::changed, 100, 2);
     // What the monitor saw is no change.
-    for (std::size_t i = comes.rounds.size() - 4; i < comes.rounds.size(); ++i)
-        for (RateSample& sample : comes.rounds[i]) sample.disturbed = true;
+    for (std::size_t i = comes.ceiling.samples.size() - 4; i < comes.ceiling.samples.size(); ++i)
+        for (RateSample& sample : comes.ceiling.samples[i]) sample.disturbed = true;
     check(over({look(0, 100), look(5, 100), comes}), Steadiness::steady, 100, 2);
 }
 
@@ -186,21 +188,24 @@ TEST_CASE("where the clock varies looks are compared per clock")
 {
     const Estimate<Hertz> clock{{2.5}, {2}, {3}, 6, 0};
     std::vector<Look> looks{look(0, 200), look(11, 300)};
-    for (Look& one : looks) one.clock = clock;
+    for (Look& one : looks) {
+        one.ceiling.clock = clock;
+        one.ceiling.per_clock_compared = true;
+    }
     for (std::size_t i = 0; i < looks.size(); ++i)
-        for (Round& round : looks[i].rounds)
+        for (Round& round : looks[i].ceiling.samples)
             for (RateSample& sample : round) sample.clock = i == 0 ? 2 : 3;
     // 100 per clock in both.
-    const SeenRate seen = over(looks);
+    const SustainedRate seen = over(looks);
     check(seen, Steadiness::clock_varied, 250, 2);
-    CHECK(seen.sustained.rate.low.value == Approx(200));
-    CHECK(seen.sustained.rate.high.value == Approx(300));
+    CHECK(seen.rate.low.value == Approx(200));
+    CHECK(seen.rate.high.value == Approx(300));
 }
 
 TEST_CASE("what is fast while most of its level is slow was not seen alone, and is a lower bound")
 {
     const auto copies = [](const char* level, const std::vector<double>& rates) {
-        std::vector<SeenCeiling> seen;
+        std::vector<Look> seen;
         add_looks(seen, level, "copy", {rates, rates, rates});
         add_looks(seen, level, "load", {{70, 70, 100}, {70, 70, 100}, {70, 70, 100}});
         return judged_first(seen);
@@ -215,7 +220,7 @@ TEST_CASE("what is fast while most of its level is slow was not seen alone, and 
 
 TEST_CASE("what two others of a level lost after the last round of a ceiling it may have lost too")
 {
-    std::vector<SeenCeiling> seen;
+    std::vector<Look> seen;
     add_looks(seen, "DRAM", "copy", {{50, 50, 50}, {50, 50, 50}});
     add_looks(seen, "DRAM", "load", {{100, 100, 100}, {100, 100, 100, 70, 70}});
     CHECK(judged_first(seen).steadiness == Steadiness::steady);
@@ -227,7 +232,7 @@ TEST_CASE("what two others of a level lost after the last round of a ceiling it 
 TEST_CASE("what most of a level lost at the end is lost, whatever an unlucky round of one ceiling was followed by")
 {
     const auto copies = [](double last_load, double last_store) {
-        std::vector<SeenCeiling> seen;
+        std::vector<Look> seen;
         add_looks(seen, "DRAM", "copy", {{50, 35, 50}, {50, 50, 35}});
         add_looks(seen, "DRAM", "load", {{100, 100, 100}, {100, 100, last_load}});
         add_looks(seen, "DRAM", "store", {{60, 60, 60}, {60, 60, last_store}});
@@ -243,17 +248,18 @@ TEST_CASE("rounds that differ by themselves prove no bound: the value is the med
     // 100, lies within 20% of 112, and the third slowest, 97, within 20% of it. Of ten the interval begins at the
     // second.
     Look lucky = look(0, 112, 1);
-    for (const double rate : {96, 100, 97, 98}) lucky.rounds.push_back(look(0, rate, 1).rounds.front());
+    for (const double rate : {96, 100, 97, 98})
+        lucky.ceiling.samples.push_back(look(0, rate, 1).ceiling.samples.front());
     std::vector<Look> looks{lucky, lucky};
-    looks[1].time.value = 11 * minute;
-    const SeenRate seen = rate_over_looks(looks, 0.03);
+    looks[1].time = 11 * minute;
+    const SustainedRate seen = rate_over_looks(looks, 0.03);
     check(seen, Steadiness::rounds_disagree, 98, 2);
-    CHECK(seen.sustained.rate.low.value == Approx(96));
-    CHECK(seen.sustained.rate.high.value == Approx(112));
+    CHECK(seen.rate.low.value == Approx(96));
+    CHECK(seen.rate.high.value == Approx(112));
     // Slower than that is interference: the least sample of the window is a bound.
     for (Look& one : looks)
         for (std::size_t i = 1; i < 5; ++i)
-            for (RateSample& sample : one.rounds[i]) sample.rate /= 2;
+            for (RateSample& sample : one.ceiling.samples[i]) sample.rate /= 2;
     check(rate_over_looks(looks, 0.03), Steadiness::at_least, 112 * 0.999, 2);
 }
 
@@ -261,7 +267,7 @@ TEST_CASE("how far an ordinary rate differs between times is Student's, and not 
 {
     // Looks at 0 and 9 minutes are one time; one of another state is none. Disturbed samples count.
     Look disturbed = look(9, 110);
-    for (Round& round : disturbed.rounds)
+    for (Round& round : disturbed.ceiling.samples)
         for (RateSample& sample : round) sample.disturbed = true;
     const std::vector<double> usual =
         usual_rates(std::vector{look(-60, 50, 3, false), look(0, 100, 1), disturbed, look(11, 121), look(22, 110)});
@@ -284,7 +290,7 @@ TEST_CASE("how far an ordinary rate differs between times is Student's, and not 
     const std::vector<std::vector<double>> quiet(3, {100, 100});
     CHECK(half_widths_between(quiet)[0].value() == Approx(4.303 * 0.003 / std::sqrt(2)));
 
-    std::vector<SeenCeiling> seen;
+    std::vector<Look> seen;
     add_looks(seen, "L2", "load", {{100}, {110}, {121}});
     CHECK(judged_first(seen).between.value() == Approx(3.182 * std::log(1.1)));
     seen.resize(1);

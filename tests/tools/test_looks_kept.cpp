@@ -27,7 +27,7 @@ void age_looks(const Workbench& bench)
     const Looks looks = looks_in({looks_of(bench)}, fakes::fake_machine());
     REQUIRE_FALSE(looks.seen.empty());
     std::vector<Ceiling> ceilings;
-    for (const SeenCeiling& one : looks.seen) ceilings.push_back(one.ceiling);
+    for (const Look& one : looks.seen) ceilings.push_back(one.ceiling);
     std::filesystem::remove(looks_of(bench));
     std::filesystem::create_directories(bench.folder / "elsewhere" / "gone");
     add_look(bench.folder / "elsewhere" / "gone", bench.folder / "results" / "fake-2cpu", true, fakes::fake_machine(),

@@ -35,7 +35,7 @@ void age_looks(const std::filesystem::path& run, const std::filesystem::path& fo
 {
     const std::filesystem::path home = folder / "results" / machine.name;
     std::map<long long, std::vector<Ceiling>> looks;
-    for (const SeenCeiling& one : looks_at(run, machine).seen) looks[one.time].push_back(one.ceiling);
+    for (const Look& one : looks_at(run, machine).seen) looks[one.time].push_back(one.ceiling);
     std::filesystem::remove(looks_file_of(home, machine));
     for (const auto& [time, ceilings] : looks) {
         const std::filesystem::path gone = folder / fmt::format("gone-{}", time - seconds);

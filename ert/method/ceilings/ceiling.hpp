@@ -69,10 +69,10 @@ struct Ceiling {
 };
 
 /// What a calibration, or the few rounds after a run, saw of a ceiling.
-struct SeenCeiling {
+struct Look {
     long long time = 0;     ///< seconds since 1970
-    bool is_of_now = true;  ///< as in looks.hpp
-    Ceiling ceiling;        ///< `samples`: what was seen
+    bool is_of_now = true;  ///< the machine's state (identity.hpp) was then what it is now
+    Ceiling ceiling{};      ///< `samples`: what was seen; its clock counts if `per_clock_compared`
 };
 
 /// Whether each core has its own instance of a cache level or all cores share one. `unclear` where only one thread
@@ -168,7 +168,6 @@ std::vector<Ceiling> ceilings_of(const std::vector<PointSummary>& points, const 
 /// are complete; rows that are not ok are skipped. Levels are found from the rates alone, not from the reported sizes.
 /// `seen`: the looks at these ceilings, that of the rows included; then all judge each rate together (looks.hpp).
 /// Without rows the ceilings are those of the newest looks. Empty: the rows judge alone.
-Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine,
-                      std::span<const SeenCeiling> seen = {});
+Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine, std::span<const Look> seen = {});
 
 }  // namespace roof

@@ -51,6 +51,8 @@ struct SustainedRate {
     bool differ = false;  ///< too few agree: those that lie near each other count, and are the rounds
     int changed_at = -1;  ///< of `changed`: the first round, from 0, that is slower; all after it are
     double after = 0;     ///< the median of these rounds
+    int times = 0;        ///< of looks, `looks_apart` or more apart, at which rounds agree with it (looks.hpp)
+    Seconds over{};       ///< from the first of these times to the last
 };
 
 /// A rate that fewer samples or rounds reach may be chance.

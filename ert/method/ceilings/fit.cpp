@@ -381,7 +381,7 @@ std::vector<Ceiling> ceilings_of(const std::vector<PointSummary>& points, const 
     return all;
 }
 
-Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine, std::span<const SeenCeiling> seen)
+Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine, std::span<const Look> seen)
 {
     const std::vector<PointSummary> points = summarize_points(rows);
     const std::vector<MeasuredLevel> levels = find_levels(points, machine);

@@ -52,7 +52,7 @@ Lies where_lies(const Round& round, double centre, double reach, bool per_clock)
 }
 
 /// Where the rounds of the looks at one time lie.
-using Places = std::map<double, std::vector<Lies>>;
+using Places = std::map<long long, std::vector<Lies>>;
 
 /// 1 where a round is fast, -1 where it is slow; 0 where it shows neither, or the monitor saw why it is slow.
 int speed_of(Lies place)
@@ -62,7 +62,7 @@ int speed_of(Lies place)
 
 /// What the rounds of a level's ceilings show together, by time of the look: how many more are fast than slow in the
 /// first round, the second, …. Events and neighbours meet a level, not one loop.
-using LevelRounds = std::map<double, std::vector<int>>;
+using LevelRounds = std::map<long long, std::vector<int>>;
 
 /// Whether rounds at the end are slower, and more of them in a row than were ever followed by fast ones. What only the
 /// rest between two looks ended does not count, unless it was a whole look.
@@ -97,17 +97,23 @@ Places places_of(const LevelRounds& level)
     return places;
 }
 
-int count_times(std::vector<double> seconds)
+int count_times(std::vector<long long> seconds)
 {
     std::ranges::sort(seconds);
     int times = 0;
-    double last = 0;
-    for (const double time : seconds) {
-        if (times > 0 && time - last < looks_apart.value) continue;
+    long long last = 0;
+    for (const long long time : seconds) {
+        if (times > 0 && static_cast<double>(time - last) < looks_apart.value) continue;
         last = time;
         ++times;
     }
     return times;
+}
+
+/// Of that look, where it varied and the rate scales with it; else empty.
+Estimate<Hertz> clock_of(const Look& look)
+{
+    return look.ceiling.per_clock_compared ? look.ceiling.clock : Estimate<Hertz>{};
 }
 
 /// A lower bound has the low end as its value.
@@ -156,12 +162,13 @@ Compared compared(std::span<const Look> looks, double tolerance)
 {
     Compared result{std::ranges::any_of(looks, &Look::is_of_now)};
     const auto counts = [&](const Look& look) { return look.is_of_now == result.has_now; };
-    double newest = 0;
+    long long newest = 0;
     for (const Look& look : looks) {
-        if (counts(look)) result.all.insert(result.all.end(), look.rounds.begin(), look.rounds.end());
-        if (look.clock.median.value <= 0 || look.time.value < newest) continue;
-        result.clock = look.clock;
-        newest = look.time.value;
+        const std::vector<Round>& rounds = look.ceiling.samples;
+        if (counts(look)) result.all.insert(result.all.end(), rounds.begin(), rounds.end());
+        if (clock_of(look).median.value <= 0 || look.time < newest) continue;
+        result.clock = clock_of(look);
+        newest = look.time;
     }
     const bool per_clock = result.clock.median.value > 0;
     result.whole = sustained_rate(result.all, tolerance, result.clock);
@@ -174,14 +181,14 @@ Compared compared(std::span<const Look> looks, double tolerance)
     };
     for (const Look& look : looks) {
         std::vector<Lies> lies;
-        for (const Round& round : look.rounds) {
+        for (const Round& round : look.ceiling.samples) {
             const Lies place = lies.emplace_back(where_lies(round, centre, reach, per_clock));
             if (counts(look) && (place < Lies::disturbed_in || place == Lies::unknown))
                 std::erase_if(result.kept.emplace_back(round), tells_nothing);
         }
         if (std::ranges::find(lies, Lies::in) != lies.end()) result.agreeing.push_back(&look);
         if (!counts(look)) continue;
-        std::vector<Lies>& places = result.places[look.time.value];
+        std::vector<Lies>& places = result.places[look.time];
         places.insert(places.end(), lies.begin(), lies.end());
     }
     return result;
@@ -211,49 +218,50 @@ bool goes_with(const LevelRounds& level, const Places& places)
     return agree >= 0;
 }
 
-SeenRate rate_over(const Compared& all, double tolerance, const LevelRounds& level)
+SustainedRate rate_over(const Compared& all, double tolerance, const LevelRounds& level)
 {
     const auto& [has_now, clock, rounds, whole, kept, agreeing, places] = all;
     if (whole.rate.n == 0) return {};
     const bool is_per_clock = clock.median.value > 0;
     // A lower bound needs no clock.
-    if (agreeing.empty()) return {as_bound(is_per_clock ? sustained_rate(rounds, tolerance) : whole), 0, {}};
-    std::vector<double> times;
-    for (const Look* const look : agreeing) times.push_back(look->time.value);
-    SeenRate seen{sustained_rate(kept, tolerance, clock), count_times(times), {}};
-    const auto [first, last] = std::ranges::minmax(times);
-    seen.over.value = last - first;
-    if (seen.times == 1) {  // as the one of these looks that alone says most
+    if (agreeing.empty()) return as_bound(is_per_clock ? sustained_rate(rounds, tolerance) : whole);
+    std::vector<long long> times;
+    for (const Look* const look : agreeing) times.push_back(look->time);
+    const int number_of_times = count_times(times);
+    SustainedRate seen = sustained_rate(kept, tolerance, clock);
+    if (number_of_times == 1) {  // as the one of these looks that alone says most
         const auto worth = [](const SustainedRate& one) {
             return std::pair(-static_cast<int>(one.steadiness), one.rate.median);
         };
         std::vector<SustainedRate> alone;
-        for (const Look* const look : agreeing) alone.push_back(sustained_rate(look->rounds, tolerance, look->clock));
-        seen.sustained = *std::ranges::max_element(alone, {}, worth);
+        for (const Look* const look : agreeing)
+            alone.push_back(sustained_rate(look->ceiling.samples, tolerance, clock_of(*look)));
+        seen = *std::ranges::max_element(alone, {}, worth);
     }
-    if (is_per_clock && seen.sustained.steadiness == Steadiness::at_least)
-        seen.sustained = as_bound(sustained_rate(kept, tolerance));
+    if (is_per_clock && seen.steadiness == Steadiness::at_least) seen = as_bound(sustained_rate(kept, tolerance));
     // Rounds that differ by themselves prove no bound: the truth is the median over processes; the fastest are lucky.
-    if (seen.sustained.steadiness == Steadiness::at_least && !is_per_clock)
+    if (seen.steadiness == Steadiness::at_least && !is_per_clock)
         if (const auto spread = median_round(rounds, whole.centre, tolerance)) {
-            seen.sustained.rate = {{spread->median}, {spread->low}, {spread->high}, whole.rate.n, 0};
-            seen.sustained.steadiness = Steadiness::rounds_disagree;
-            seen.sustained.differ = true;
+            seen.rate = {{spread->median}, {spread->low}, {spread->high}, whole.rate.n, 0};
+            seen.steadiness = Steadiness::rounds_disagree;
+            seen.differ = true;
         }
-    if (seen.sustained.steadiness == Steadiness::at_least && whole.differ) seen.sustained = whole;
-    if (seen.sustained.steadiness != Steadiness::steady) return seen;
+    if (seen.steadiness == Steadiness::at_least && whole.differ) seen = whole;
+    const auto [first, last] = std::ranges::minmax(times);
+    seen.times = number_of_times;
+    seen.over.value = static_cast<double>(last - first);
+    if (seen.steadiness != Steadiness::steady) return seen;
     const int needed = static_cast<double>(kept.size()) >= agreeing_share * static_cast<double>(rounds.size()) ? 2 : 3;
     if (has_now && (is_lost(places) || is_lost(places_of(level)))) {
-        seen.sustained = as_bound(seen.sustained);
-        seen.sustained.steadiness = Steadiness::changed;
+        seen = as_bound(seen);
+        seen.steadiness = Steadiness::changed;
     } else if (seen.times == 1 || !has_now)
-        seen.sustained.steadiness = Steadiness::seen_once;
+        seen.steadiness = Steadiness::seen_once;
     else if (seen.times < needed || !goes_with(level, places))
-        seen.sustained = as_bound(seen.sustained);
+        seen = as_bound(seen);
     else {
-        Rate& rate = seen.sustained.rate;
-        rate.low = rate.low - of_sets * tolerance * rate.median;
-        rate.high = rate.high + of_sets * tolerance * rate.median;
+        seen.rate.low = seen.rate.low - of_sets * tolerance * seen.rate.median;
+        seen.rate.high = seen.rate.high + of_sets * tolerance * seen.rate.median;
     }
     return seen;
 }
@@ -265,7 +273,7 @@ auto key_of(const Ceiling& c)
 
 }  // namespace
 
-SeenRate rate_over_looks(std::span<const Look> looks, double tolerance)
+SustainedRate rate_over_looks(std::span<const Look> looks, double tolerance)
 {
     return rate_over(compared(looks, tolerance), tolerance, {});
 }
@@ -274,15 +282,15 @@ std::vector<double> usual_rates(std::span<const Look> looks)
 {
     std::vector<double> usual;
     std::vector<double> rates;
-    double begin = 0;
+    long long begin = 0;
     for (const Look& look : looks) {
         if (!look.is_of_now) continue;
-        if (rates.empty() || look.time.value - begin >= looks_apart.value) {
+        if (rates.empty() || static_cast<double>(look.time - begin) >= looks_apart.value) {
             rates.clear();
-            begin = look.time.value;
+            begin = look.time;
             usual.emplace_back();
         }
-        for (const Round& round : look.rounds)
+        for (const Round& round : look.ceiling.samples)
             for (const RateSample& sample : round)
                 if (!sample.left_out) rates.push_back(sample.rate);
         usual.back() = spread_of(rates).median;
@@ -334,46 +342,34 @@ bool is_same_ceiling(const Ceiling& a, const Ceiling& b)
     return key_of(a) == key_of(b);
 }
 
-void judge_by_looks(std::span<const SeenCeiling> seen, std::span<Ceiling> ceilings)
+void judge_by_looks(std::span<const Look> looks, std::span<Ceiling> ceilings)
 {
-    struct Seen {
-        const Ceiling* ceiling = nullptr;
-        std::vector<Look> looks{};
-        Compared rounds{};
-    };
-    std::map<decltype(key_of(ceilings[0])), Seen> all;
-    for (const SeenCeiling& one : seen) {
-        const Ceiling& then = one.ceiling;
-        Seen& of = all[key_of(then)];
-        of.ceiling = &then;
-        of.looks.push_back({{static_cast<double>(one.time)},
-                            one.is_of_now,
-                            then.samples,
-                            then.per_clock_compared ? then.clock : Estimate<Hertz>{}});
-    }
+    std::map<decltype(key_of(ceilings[0])), std::pair<std::vector<Look>, Compared>> all;
+    for (const Look& look : looks) all[key_of(look.ceiling)].first.push_back(look);
     const auto level_of = [](const Ceiling& c) { return std::tie(c.device, c.level); };
     std::map<decltype(level_of(ceilings[0])), LevelRounds> levels;
     for (auto& [key, of] : all) {
-        of.rounds = compared(of.looks, tolerance_of(of.ceiling->level));
-        if (!level_traits(of.ceiling->level).is_near_core) add_votes(of.rounds.places, levels[level_of(*of.ceiling)]);
+        const Ceiling& then = of.first.front().ceiling;
+        of.second = compared(of.first, tolerance_of(then.level));
+        if (!level_traits(then.level).is_near_core) add_votes(of.second.places, levels[level_of(then)]);
     }
     std::map<std::string, std::pair<std::vector<Ceiling*>, std::vector<std::vector<double>>>> usual;  // by device
     for (Ceiling& ceiling : ceilings) {
         const auto found = all.find(key_of(ceiling));
         if (found == all.end()) continue;
-        const auto& [then, looks, rounds] = found->second;
-        SeenRate together = rate_over(rounds, tolerance_of(ceiling.level), levels[level_of(*then)]);
+        const auto& [seen, rounds] = found->second;
+        const SustainedRate together = rate_over(rounds, tolerance_of(ceiling.level), levels[level_of(ceiling)]);
         ceiling.times = together.times;
         ceiling.over = together.over;
         usual[ceiling.device].first.push_back(&ceiling);
-        usual[ceiling.device].second.push_back(usual_rates(looks));
+        usual[ceiling.device].second.push_back(usual_rates(seen));
         // Of a GPU, whose own clock differs by rounds, the rate may be that over all rounds.
-        const bool is_own = (looks.size() == 1 && ceiling.rate.n > 0) || together.sustained.rate.n == 0 ||
-                            (kind_of_device(ceiling.device) == "gpu" &&
-                             (together.sustained.differ || together.sustained.rounds < min_rounds));
+        const bool is_own =
+            (seen.size() == 1 && ceiling.rate.n > 0) || together.rate.n == 0 ||
+            (kind_of_device(ceiling.device) == "gpu" && (together.differ || together.rounds < min_rounds));
         if (!is_own) {
             ceiling.alone = {ceiling.rate, {}, {}, 0, ceiling.steadiness, ceiling.rounds};
-            take_rate(together.sustained, ceiling);
+            take_rate(together, ceiling);
             if (ceiling.steadiness != Steadiness::changed)
                 ceiling.change.clear();
             else if (ceiling.change.empty())
@@ -387,10 +383,10 @@ void judge_by_looks(std::span<const SeenCeiling> seen, std::span<Ceiling> ceilin
     }
 }
 
-std::vector<Ceiling> newest_of(std::span<const SeenCeiling> seen)
+std::vector<Ceiling> newest_of(std::span<const Look> looks)
 {
     std::vector<Ceiling> newest;
-    for (auto one = seen.rbegin(); one != seen.rend(); ++one)
+    for (auto one = looks.rbegin(); one != looks.rend(); ++one)
         if (std::ranges::none_of(newest, [&](const Ceiling& c) { return is_same_ceiling(c, one->ceiling); }))
             newest.push_back(one->ceiling);
     return newest;

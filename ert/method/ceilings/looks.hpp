@@ -10,22 +10,8 @@
 
 namespace roof {
 
-/// What one calibration, or the few rounds after a run, saw of a ceiling.
-struct Look {
-    Seconds time{};         ///< since 1970
-    bool is_of_now = true;  ///< the machine's state (identity.hpp) was then what it is now
-    std::vector<Round> rounds{};
-    Estimate<Hertz> clock{};  ///< of that run, where it varied and the rate scales with it; else empty
-};
-
 /// Looks that are nearer in time count as one.
 inline constexpr Seconds looks_apart{600};
-
-struct SeenRate {
-    SustainedRate sustained;
-    int times = 0;   ///< at which rounds agree with it, `looks_apart` or more apart
-    Seconds over{};  ///< from the first of these times to the last
-};
 
 /// Interference only slows, so all rounds are compared with the fastest rate on which samples of all looks agree
 /// (sustained_rate()). Rounds most of whose undisturbed samples are slower by more than twice the window's reach are
@@ -39,7 +25,7 @@ struct SeenRate {
 ///
 /// Rounds of another state of the machine confirm a rate, and neither lower nor raise it; where there are no others, it
 /// is seen once at most. Empty without samples.
-SeenRate rate_over_looks(std::span<const Look> looks, double tolerance);
+SustainedRate rate_over_looks(std::span<const Look> looks, double tolerance);
 
 /// What an ordinary program gets at each time: the median of all samples of then, disturbed ones included. `looks`: in
 /// order of time; those of another state of the machine are left out.
@@ -57,9 +43,9 @@ bool is_same_ceiling(const Ceiling& a, const Ceiling& b);
 
 /// Judges each ceiling by all looks at it. No look leaves it as it is; one leaves its rate. Sets `between`. `steady`
 /// has to be slow when most ceilings of its level are, and fast when they are; what they lost at the end it lost too.
-void judge_by_looks(std::span<const SeenCeiling> seen, std::span<Ceiling> ceilings);
+void judge_by_looks(std::span<const Look> looks, std::span<Ceiling> ceilings);
 
-/// Each ceiling as it was seen last. `seen`: in order of time.
-std::vector<Ceiling> newest_of(std::span<const SeenCeiling> seen);
+/// Each ceiling as it was seen last. `looks`: in order of time.
+std::vector<Ceiling> newest_of(std::span<const Look> looks);
 
 }  // namespace roof

@@ -22,7 +22,7 @@ namespace roof {
 inline constexpr std::size_t largest_looks = std::size_t{512} << 10;
 
 struct Looks {
-    std::vector<SeenCeiling> seen;  ///< in order of time
+    std::vector<Look> seen;  ///< in order of time
     /// What was passed over, lines that are damaged or of another machine: sentences that begin with a file; and the
     /// last change of the machine's state, with its date.
     std::vector<std::string> remarks{};

@@ -32,7 +32,7 @@ try {
 }
 
 /// The roofs, first those that are not steady, of these and of the others those with the fewest looks.
-std::vector<Ceiling> roofs_in_turn(const std::vector<SeenCeiling>& seen, const Machine& machine)
+std::vector<Ceiling> roofs_in_turn(const std::vector<Look>& seen, const Machine& machine)
 {
     const Ceilings known = fit_ceilings({}, machine, seen);
     std::vector<Ceiling> open;
