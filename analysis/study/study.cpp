@@ -183,7 +183,7 @@ Study make_study(Results results, Results calibration, Ceilings over_nodes, std:
     return study;
 }
 
-Study open_study(const std::filesystem::path& folder, const std::filesystem::path& calibration)
+Study open_study(const std::filesystem::path& folder, const std::filesystem::path& calibration, ReportInput input)
 {
     Results results = read_results(folder);
     Ceilings over_nodes = ceilings_over_nodes(folder, results);
@@ -205,6 +205,7 @@ Study open_study(const std::filesystem::path& folder, const std::filesystem::pat
         }
     }
     Study study = make_study(std::move(results), std::move(ceilings), std::move(over_nodes), std::move(sustained));
+    static_cast<ReportInput&>(study) = std::move(input);
     note(over, study.results);
     return study;
 }
@@ -258,15 +259,10 @@ RecordedFolder recorded_folder(const Study& study)
     return {study.results.folder, study.record_damage};
 }
 
-const KernelRules& rules_of(const Study& study)
-{
-    return study.kernel_rules ? *study.kernel_rules : built_in_kernel_rules();
-}
-
 const RecordedKernels& kernels_of(const Study& study)
 {
     return kept(study.recording.kernels,
-                [&] { return read_kernels(recorded_folder(study), rules_of(study), layer_kinds(study.results.rows)); });
+                [&] { return read_kernels(recorded_folder(study), study.rules(), layer_kinds(study.results.rows)); });
 }
 
 const std::vector<CallTotal>& calls_of(const Study& study)

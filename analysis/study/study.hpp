@@ -30,7 +30,20 @@ struct Recording {
     std::optional<std::vector<MemoryUse>> memory;
 };
 
-struct Study {
+struct Study;
+
+/// What a report adds to a study.
+struct ReportInput {
+    std::vector<MachineSheet> sheets{};            ///< data sheets of devices
+    std::optional<KernelRules> kernel_rules{};     ///< instead of the built-in ones
+    const Study* baseline = nullptr;               ///< an earlier study to show changes from
+    const std::vector<Study>* together = nullptr;  ///< all studies of the report, of which this is one
+
+    const KernelRules& rules() const { return kernel_rules ? *kernel_rules : built_in_kernel_rules(); }
+};
+
+/// Whole when it is opened. Only a page that has no room for all of it leaves some out (thin_steps, thin_layers).
+struct Study : ReportInput {
     Results results;
     Results calibration;  ///< its folder is empty if there is none; its rows: calibration_rows()
     Ceilings ceilings;
@@ -40,20 +53,17 @@ struct Study {
     std::vector<Placement> placements;
     PredictionErrors predictions{};  ///< from the folder's predictions.csv; no rows without it
     std::string predictions_fingerprint{};
-    std::vector<MachineSheet> sheets{};         ///< data sheets of devices; filled in by the caller
-    RecordDamage record_damage{};               ///< of the recorded files; results.damage names it too
-    std::optional<KernelRules> kernel_rules{};  ///< instead of the built-in ones
-    std::string left_out{};  ///< what a page leaves out (thin_steps, thin_layers); empty for a whole study
+    RecordDamage record_damage{};            ///< of the recorded files; results.damage names it too
+    std::string left_out{};                  ///< what a page leaves out; empty for a whole study
     std::set<std::string> without_layers{};  ///< the rows whose layers it leaves out
-    const Study* baseline = nullptr;         ///< an earlier study to show changes from; filled in by the caller
-    std::span<const Study> beside{};         ///< all studies of the same report; filled in by the caller
     mutable Recording recording{};           ///< use the functions below
 };
 
 /// Opens a study. Rows of ranks on several nodes are placed under the slowest of the nodes' calibrations beside it.
 /// Without `calibration` it uses the folder's own ceilings, else the newest calibration of the same machine beside it,
 /// else none. Throws InputError for a folder that cannot be read.
-Study open_study(const std::filesystem::path& folder, const std::filesystem::path& calibration = {});
+Study open_study(const std::filesystem::path& folder, const std::filesystem::path& calibration = {},
+                 ReportInput input = {});
 
 /// Adds the sentences on folders that were passed over to those of the results.
 void note(const PassedOver& over, Results& results);
@@ -93,10 +103,7 @@ std::string calibration_warning(const Study& study);
 /// The recorded files of the run, without the rows that damage leaves out.
 RecordedFolder recorded_folder(const Study& study);
 
-/// Read when they are first asked for.
-const KernelRules& rules_of(const Study& study);
-
-// Totals of recordings; empty without the file. Set the kernel rules before the first use.
+// Totals of recordings; empty without the file.
 const RecordedKernels& kernels_of(const Study& study);
 const std::vector<CallTotal>& calls_of(const Study& study);
 const std::vector<CopyTotal>& copies_of(const Study& study);

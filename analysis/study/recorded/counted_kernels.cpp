@@ -190,7 +190,7 @@ std::vector<CountedKernel> counted_kernels(const Study& study)
         const Metrics launch = metrics_in(counted, static_cast<double>(kernel.counted));
         time(kernel, launch, recorded);
         if (kernel.seconds.value <= 0) continue;
-        if (kernel.category.empty()) kernel.category = rules_of(study).kind_of({kernel.name, {}, {}, {}}).category;
+        if (kernel.category.empty()) kernel.category = study.rules().kind_of({kernel.name, {}, {}, {}}).category;
         kernel.work = scaled(count_work(launch), static_cast<double>(kernel.launches));
         if (launch.contains("instructions under valgrind")) {
             kernel.known = Known::simulated;

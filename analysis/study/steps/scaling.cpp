@@ -55,8 +55,8 @@ Scaling scaling_of(const Measurement& row, const Study& study)
     Scaling scaling{.row = &row, .link = link_between_nodes(study.over_nodes, row.ranks())};
     if (scaling.link == nullptr && row.device != "cpu") scaling.link = link_between_gpus(study.ceilings);
     scaling.alone = one_rank_of(row, study, nodes);
-    if (scaling.alone == nullptr)
-        for (const Study& other : study.beside)
+    if (study.together != nullptr)
+        for (const Study& other : *study.together)
             if (scaling.alone == nullptr && is_same_machine(other.results.machine, study.results.machine))
                 scaling.alone = one_rank_of(row, other, nodes);
     if (scaling.alone == nullptr) return scaling;

@@ -143,21 +143,18 @@ int make_report(ReportOptions options, Context& context)
     std::optional<PlainNames> names;
     if (options.anonymise) hide_names(options, names, context);
     const std::filesystem::path page = options.out;
-    std::optional<analysis::Study> baseline;
-    if (!options.baseline.empty()) baseline = open_with_calibration(options.baseline, options.calibration, context);
+    const auto open = [&](const std::string& folder, const analysis::ReportInput& input) {
+        analysis::Study study = open_with_calibration(folder, options.calibration, context, input);
+        if (names) names->hide_in(study);
+        return study;
+    };
     std::vector<analysis::Study> studies;
-    for (const std::string& folder : options.folders) {
-        studies.push_back(open_with_calibration(folder, options.calibration, context));
-        studies.back().sheets = built_in_sheets();
-        if (baseline) studies.back().baseline = &*baseline;
-        if (!options.kernels.empty())
-            studies.back().kernel_rules = analysis::parse_kernel_rules(read_file(options.kernels), options.kernels);
-    }
-    if (names) {
-        for (analysis::Study& study : studies) names->hide_in(study);
-        if (baseline) names->hide_in(*baseline);
-    }
-    for (analysis::Study& study : studies) study.beside = studies;
+    std::optional<const analysis::Study> baseline;
+    analysis::ReportInput input{.sheets = built_in_sheets(), .together = &studies};
+    if (!options.kernels.empty())
+        input.kernel_rules = analysis::parse_kernel_rules(read_file(options.kernels), options.kernels);
+    if (!options.baseline.empty()) input.baseline = &baseline.emplace(open(options.baseline, {}));
+    for (const std::string& folder : options.folders) studies.push_back(open(folder, input));
     nlohmann::json list = nlohmann::json::array();
     if (options.json)
         for (const analysis::Study& study : studies) {

@@ -132,16 +132,17 @@ std::vector<Neighbour> runs_below(const fs::path& folder, std::vector<std::strin
     return runs;
 }
 
-analysis::Study open_with_calibration(const fs::path& folder, const fs::path& calibration, Context& context)
+analysis::Study open_with_calibration(const fs::path& folder, const fs::path& calibration, Context& context,
+                                      const analysis::ReportInput& input)
 {
     require_run(folder);
-    analysis::Study study = analysis::open_study(folder, calibration);
+    analysis::Study study = analysis::open_study(folder, calibration, input);
     if (calibration.empty() && study.ceilings.all.empty()) {
         PassedOver over;
         const fs::path home = context.results / study.results.machine.name;
         const auto here = find_calibration(home, {}, &over, nullptr, &study.results.machine);
         const PassedOver before{study.results.damage, study.results.remarks, study.results.odd};
-        if (!here.empty()) study = analysis::open_study(folder, here);
+        if (!here.empty()) study = analysis::open_study(folder, here, input);
         analysis::note(before, study.results);
         analysis::note(over, study.results);
     }

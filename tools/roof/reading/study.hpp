@@ -30,7 +30,7 @@ std::vector<Neighbour> runs_below(const std::filesystem::path& folder, std::vect
 /// newest of the folder's machine in `Context::results`. Damage of either folder is
 /// told on `context.err` and sets `context.status` to 1.
 analysis::Study open_with_calibration(const std::filesystem::path& folder, const std::filesystem::path& calibration,
-                                      Context& context);
+                                      Context& context, const analysis::ReportInput& input = {});
 
 /// The newest calibration in `place` or below it, of `machine` unless that is null; nothing without one. Reports
 /// damage, also that of calibrations that were passed over, as report_damage() does.

@@ -60,7 +60,7 @@ TEST_CASE("the one rank may be in another folder of the report, of the same mach
 {
     std::vector<Study> studies{study_of({row_of("cpu", {{"threads", "1"}}, 0.1)}),
                                study_of({row_of("cpu", {{"threads", "2"}, {"ranks", "2"}}, 0.125)})};
-    for (Study& study : studies) study.beside = studies;
+    for (Study& study : studies) study.together = &studies;
     REQUIRE(scalings(studies[1]).front().alone == &studies[0].results.rows[0]);
     CHECK(scalings(studies[1]).front().speedup == Approx(1.6));
     studies[0].results.machine.name = "another";
