@@ -45,12 +45,12 @@ struct Block {
 };
 
 /// Whose backward passes: PyTorch's reads what was pooled, too.
-enum class Program { ours, pytorch };
+enum class TrainedBy { ours, pytorch };
 
-std::vector<int> read_by_backward(const Graph& graph, int index, Program program)
+std::vector<int> read_by_backward(const Graph& graph, int index, TrainedBy trained_by)
 {
     const Layer& layer = graph.layer(index);
-    if (layer.kind == LayerKind::max_pool && program == Program::pytorch) return {layer.inputs.front()};
+    if (layer.kind == LayerKind::max_pool && trained_by == TrainedBy::pytorch) return {layer.inputs.front()};
     if (is_relu(layer)) return {index};
     if (layer.kind == LayerKind::multiply) return layer.inputs;
     if (layer.kind == LayerKind::attention) return {layer.inputs.front(), index};
@@ -59,7 +59,7 @@ std::vector<int> read_by_backward(const Graph& graph, int index, Program program
     return reads_input ? std::vector{layer.inputs.front()} : std::vector<int>{};
 }
 
-std::vector<Block> blocks_of(const Graph& graph, Program program = Program::ours)
+std::vector<Block> blocks_of(const Graph& graph, TrainedBy trained_by = TrainedBy::ours)
 {
     const int layers = static_cast<int>(graph.layers().size());
     std::vector<Block> blocks(static_cast<std::size_t>(layers));
@@ -70,7 +70,7 @@ std::vector<Block> blocks_of(const Graph& graph, Program program = Program::ours
     for (int index = 1; index < layers; ++index) {
         if (!is_in_place(graph.layer(index))) block(index).values = graph.layer(index).output.elements();
         for (const int input : graph.layer(index).inputs) block(input).last_user = index;
-        for (const int read : read_by_backward(graph, index, program))
+        for (const int read : read_by_backward(graph, index, trained_by))
             if (!block(read).kept()) block(read).needed_by = index;
     }
     block(layers - 1).needed_by = block(layers - 1).last_user = layers - 1;  // the loss
@@ -159,7 +159,7 @@ Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passe
     footprint.images = bytes(batch, graph.layer(0).output.elements(), stored);
     footprint.activations = bytes(batch, is_inference(passes) ? cached_values(graph) : kept, stored);
     footprint.pool_winners = bytes(batch, winners, 1);
-    footprint.pool_inputs = bytes(batch, kept_values(blocks_of(graph, Program::pytorch)) - kept, stored);
+    footprint.pool_inputs = bytes(batch, kept_values(blocks_of(graph, TrainedBy::pytorch)) - kept, stored);
     footprint.masks = bytes(batch, winners + values_of(graph, LayerKind::dropout), 1);
     long long alive = most_alive(blocks, false);
     if (passes == Passes::train) {

@@ -23,24 +23,24 @@ namespace {
 constexpr int farthest = 8;  ///< times the number of measured nodes
 constexpr double bytes_per_parameter = 4;
 
-struct Step {
+struct TimedStep {
     Seconds step;
     Seconds forward;
 };
 
-std::vector<Step> steps_of(const Measurement& row)
+std::vector<TimedStep> steps_of(const Measurement& row)
 {
-    std::vector<Step> steps;
+    std::vector<TimedStep> steps;
     for (const Sample& sample : row.samples)
         if (sample.used && sample.seconds.value > 0) steps.push_back({sample.seconds, sample.forward});
     return steps;
 }
 
-OneRank summary_of(const std::vector<Step>& steps)
+OneRank summary_of(const std::vector<TimedStep>& steps)
 {
     std::vector<double> step;
     std::vector<double> forward;
-    for (const Step& one : steps) {
+    for (const TimedStep& one : steps) {
         step.push_back(one.step.value);
         forward.push_back(one.forward.value);
     }
@@ -100,7 +100,7 @@ Link link_of(const AlphaBeta& fit)
 }
 
 struct Inputs {
-    std::vector<Step> steps;
+    std::vector<TimedStep> steps;
     Bytes gradients;
     const NetworkFit* between = nullptr;
     const NetworkFit* within = nullptr;
@@ -125,7 +125,7 @@ PredictedScaling predict_one(const Inputs& from, int nodes, int per_node)
         return fit == nullptr ? nullptr : &fit->draws[random() % fit->draws.size()];
     };
     for (std::size_t draw = 0; draw < draws; ++draw) {
-        std::vector<Step> again;
+        std::vector<TimedStep> again;
         for (std::size_t i = 0; i < from.steps.size(); ++i) again.push_back(from.steps[random() % from.steps.size()]);
         const Bracket one =
             efficiency_bracket(summary_of(again), reduce(drawn(from.between), drawn(from.within)), row.ranks);

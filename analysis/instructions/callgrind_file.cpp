@@ -45,7 +45,7 @@ std::string_view next_word(std::string_view& rest)
     return word;
 }
 
-class Reader {
+class CallgrindReader {
   public:
     std::vector<ExecutedFunction> read(std::string_view text)
     {
@@ -138,7 +138,7 @@ class Reader {
 
 std::vector<ExecutedFunction> parse_callgrind(std::string_view text)
 {
-    return Reader().read(text);
+    return CallgrindReader().read(text);
 }
 
 }  // namespace roof::analysis

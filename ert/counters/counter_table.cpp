@@ -29,7 +29,7 @@ bool is_in(const CounterMetric& metric, std::string_view set)
     return set == "all" || (set == "usual" ? metric.set != rare : metric.set == set);
 }
 
-class Reader : public YamlReader {
+class CounterTableReader : public YamlReader {
   public:
     using YamlReader::YamlReader;
 
@@ -68,7 +68,7 @@ class Reader : public YamlReader {
 
 CounterTable table_in(const std::string& text, const std::string& name)
 {
-    const Reader reader(name);
+    const CounterTableReader reader(name);
     const YAML::Node root = parse_yaml(text, name);
     CounterTable table;
     table.cupti = reader.value<int>(root, "cupti");

@@ -22,9 +22,9 @@ bool is_of_word(char letter)
     return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-' || letter == '.';
 }
 
-class Reader {
+class LayersReader {
   public:
-    explicit Reader(const YAML::Node& root) : graph_(root["name"].as<std::string>(), image_of(root["image"]))
+    explicit LayersReader(const YAML::Node& root) : graph_(root["name"].as<std::string>(), image_of(root["image"]))
     {
         names_.emplace("image", 0);
         const YAML::Node layers = root["layers"];
@@ -45,7 +45,7 @@ class Reader {
     Graph take() { return std::move(graph_); }
 
   private:
-    using Function = int (Reader::*)(LayerKind);
+    using Function = int (LayersReader::*)(LayerKind);
 
     static Shape image_of(const YAML::Node& node)
     {
@@ -56,42 +56,42 @@ class Reader {
         return {extents[0], extents[1], extents[2]};
     }
 
-    struct Kind {
+    struct LayerGrammar {
         LayerKind kind;
         Function function;
         std::vector<std::string> settings;
     };
 
-    static const std::map<std::string, Kind, std::less<>>& kinds()
+    static const std::map<std::string, LayerGrammar, std::less<>>& kinds()
     {
-        static const std::map<std::string, Kind, std::less<>> all = [] {
-            std::map<std::string, Kind, std::less<>> made;
+        static const std::map<std::string, LayerGrammar, std::less<>> all = [] {
+            std::map<std::string, LayerGrammar, std::less<>> made;
             const auto put = [&](LayerKind kind, Function function, std::vector<std::string> settings = {}) {
                 settings.insert(settings.begin(), {"name", "from"});
-                made.emplace(name(kind), Kind{kind, function, std::move(settings)});
+                made.emplace(name(kind), LayerGrammar{kind, function, std::move(settings)});
             };
-            put(LayerKind::convolution, &Reader::convolution,
+            put(LayerKind::convolution, &LayersReader::convolution,
                 {"channels", "window", "stride", "padding", "dilation", "groups", "bias"});
-            put(LayerKind::batch_norm, &Reader::norm, {"epsilon"});
-            put(LayerKind::layer_norm, &Reader::norm, {"epsilon"});
-            put(LayerKind::rms_norm, &Reader::norm, {"epsilon"});
-            put(LayerKind::max_pool, &Reader::max_pool, {"window", "stride", "padding"});
-            put(LayerKind::average_pool, &Reader::average_pool, {"window", "stride", "padding"});
-            put(LayerKind::flatten, &Reader::flatten);
-            put(LayerKind::dropout, &Reader::dropout, {"probability"});
-            put(LayerKind::linear, &Reader::linear, {"features", "bias", "each_position", "weights_of"});
-            put(LayerKind::embedding, &Reader::embedding, {"vocabulary", "channels"});
-            put(LayerKind::positions, &Reader::positions, {"count"});
-            put(LayerKind::take_positions, &Reader::take_positions, {"first", "count"});
-            put(LayerKind::resize, &Reader::resize, {"height", "width"});
-            put(LayerKind::attention, &Reader::attention, {"heads", "causal", "kv_heads", "cached"});
-            put(LayerKind::rope, &Reader::rope, {"heads", "theta", "kv_heads"});
-            put(LayerKind::slice, &Reader::slice, {"first", "channels"});
-            put(LayerKind::shuffle, &Reader::shuffle, {"groups"});
+            put(LayerKind::batch_norm, &LayersReader::norm, {"epsilon"});
+            put(LayerKind::layer_norm, &LayersReader::norm, {"epsilon"});
+            put(LayerKind::rms_norm, &LayersReader::norm, {"epsilon"});
+            put(LayerKind::max_pool, &LayersReader::max_pool, {"window", "stride", "padding"});
+            put(LayerKind::average_pool, &LayersReader::average_pool, {"window", "stride", "padding"});
+            put(LayerKind::flatten, &LayersReader::flatten);
+            put(LayerKind::dropout, &LayersReader::dropout, {"probability"});
+            put(LayerKind::linear, &LayersReader::linear, {"features", "bias", "each_position", "weights_of"});
+            put(LayerKind::embedding, &LayersReader::embedding, {"vocabulary", "channels"});
+            put(LayerKind::positions, &LayersReader::positions, {"count"});
+            put(LayerKind::take_positions, &LayersReader::take_positions, {"first", "count"});
+            put(LayerKind::resize, &LayersReader::resize, {"height", "width"});
+            put(LayerKind::attention, &LayersReader::attention, {"heads", "causal", "kv_heads", "cached"});
+            put(LayerKind::rope, &LayersReader::rope, {"heads", "theta", "kv_heads"});
+            put(LayerKind::slice, &LayersReader::slice, {"first", "channels"});
+            put(LayerKind::shuffle, &LayersReader::shuffle, {"groups"});
             for (const LayerKind kind : {LayerKind::add, LayerKind::multiply, LayerKind::concat})
-                put(kind, &Reader::joined);
-            put(LayerKind::relu, &Reader::activation);
-            for (const Activation& one : activations) put(one.kind, &Reader::activation);
+                put(kind, &LayersReader::joined);
+            put(LayerKind::relu, &LayersReader::activation);
+            for (const Activation& one : activations) put(one.kind, &LayersReader::activation);
             return made;
         }();
         return all;
@@ -294,7 +294,7 @@ Graph read_layers(std::string_view text)
         const auto title = root["name"].as<std::string>();
         if (title.empty() || !std::ranges::all_of(title, is_of_word))
             throw InputError("model: name: letters, digits, '_', '-' and '.' are expected");
-        return Reader(root).take();
+        return LayersReader(root).take();
     });
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 constexpr long long max_passes = 1 << 22;
 
-struct Operation {
+struct AccessPattern {
     std::string_view name;
     AccessKind kind = AccessKind::load;
     int stride = 1;  ///< words
@@ -35,21 +35,21 @@ struct Operation {
 };
 
 constexpr std::array operations{
-    Operation{"stride_1"},
-    Operation{"stride_2", AccessKind::load, 2},
-    Operation{"stride_4", AccessKind::load, 4},
-    Operation{"stride_8", AccessKind::load, 8},
-    Operation{"stride_32", AccessKind::load, 32},
-    Operation{"warps_4", AccessKind::load, 1, 4},
-    Operation{"warps_16", AccessKind::load, 1, 16},
-    Operation{"one_multiprocessor", AccessKind::load, 1, 0, true},
-    Operation{"atomic", AccessKind::atomic_add},
-    Operation{"atomic_shared", AccessKind::atomic_share},
-    Operation{"atomic_returns", AccessKind::fetch_add},
-    Operation{"atomic_shared_returns", AccessKind::fetch_share},
+    AccessPattern{"stride_1"},
+    AccessPattern{"stride_2", AccessKind::load, 2},
+    AccessPattern{"stride_4", AccessKind::load, 4},
+    AccessPattern{"stride_8", AccessKind::load, 8},
+    AccessPattern{"stride_32", AccessKind::load, 32},
+    AccessPattern{"warps_4", AccessKind::load, 1, 4},
+    AccessPattern{"warps_16", AccessKind::load, 1, 16},
+    AccessPattern{"one_multiprocessor", AccessKind::load, 1, 0, true},
+    AccessPattern{"atomic", AccessKind::atomic_add},
+    AccessPattern{"atomic_shared", AccessKind::atomic_share},
+    AccessPattern{"atomic_returns", AccessKind::fetch_add},
+    AccessPattern{"atomic_shared_returns", AccessKind::fetch_share},
 };
 
-const Operation& operation_of(const Point& point)
+const AccessPattern& operation_of(const Point& point)
 {
     return row_in(operations, "operation", point.text("operation"));
 }
@@ -59,7 +59,7 @@ struct AccessChoice {
     int threads = most_access_threads;
 };
 
-std::vector<AccessChoice> candidates_for(const Operation& operation, int multiprocessors)
+std::vector<AccessChoice> candidates_for(const AccessPattern& operation, int multiprocessors)
 {
     constexpr int lanes = 32;
     if (operation.warps > 0) return {{multiprocessors, operation.warps * lanes}};
@@ -155,7 +155,7 @@ class AccessSubject final : public TunedSubject {
                      stream().get());
     }
 
-    Operation operation_;
+    AccessPattern operation_;
     std::size_t count_;
     std::vector<AccessChoice> candidates_;
     Buffer<std::uint32_t> words_;

@@ -23,26 +23,26 @@ namespace {
 
 constexpr long long max_iterations = 1 << 22;
 
-struct Operation {
+struct SharedPattern {
     std::string_view name;
     SharedOperation kind = SharedOperation::words;
     int stride = 1;
 };
 
 constexpr std::array operations{
-    Operation{"load", SharedOperation::load},
-    Operation{"store", SharedOperation::store},
-    Operation{"conflict_1"},
-    Operation{"conflict_2", SharedOperation::words, 2},
-    Operation{"conflict_4", SharedOperation::words, 4},
-    Operation{"conflict_8", SharedOperation::words, 8},
-    Operation{"conflict_16", SharedOperation::words, 16},
-    Operation{"conflict_32", SharedOperation::words, 32},
+    SharedPattern{"load", SharedOperation::load},
+    SharedPattern{"store", SharedOperation::store},
+    SharedPattern{"conflict_1"},
+    SharedPattern{"conflict_2", SharedOperation::words, 2},
+    SharedPattern{"conflict_4", SharedOperation::words, 4},
+    SharedPattern{"conflict_8", SharedOperation::words, 8},
+    SharedPattern{"conflict_16", SharedOperation::words, 16},
+    SharedPattern{"conflict_32", SharedOperation::words, 32},
 };
 
 class SharedSubject final : public TunedSubject {
   public:
-    SharedSubject(const Operation& operation, const GpuPoint& at)
+    SharedSubject(const SharedPattern& operation, const GpuPoint& at)
         : TunedSubject(at),
           operation_(operation),
           multiprocessors_(attribute(at.id, cudaDevAttrMultiProcessorCount)),
@@ -90,7 +90,7 @@ class SharedSubject final : public TunedSubject {
                      stream().get());
     }
 
-    Operation operation_;
+    SharedPattern operation_;
     int multiprocessors_;
     Buffer<std::uint32_t> results_;
     int blocks_{};
@@ -115,7 +115,7 @@ GpuBench shared_bench(const Libraries&)
             },
             .create =
                 [](const GpuPoint& at) {
-                    const Operation& operation = row_in(operations, "operation", at.point.text("operation"));
+                    const SharedPattern& operation = row_in(operations, "operation", at.point.text("operation"));
                     return std::make_unique<SharedSubject>(operation, at);
                 }};
 }

@@ -47,7 +47,7 @@ struct Writer {
     }
 };
 
-struct Reader {
+struct MachineReader {
     YAML::Node node;
 
     template <class Value>
@@ -65,7 +65,7 @@ struct Reader {
                                                                                               std::vector<Struct>& list)
     {
         for (const YAML::Node& entry : node[key]) {
-            Reader inner{entry};
+            MachineReader inner{entry};
             list_fields(inner, list.emplace_back());
         }
     }
@@ -115,7 +115,7 @@ Machine read_machine(const std::filesystem::path& file)
     const std::string text = read_file(file);
     if (const auto found = by_text.find(text); found != by_text.end()) return found->second;
     const Machine parsed = reading_yaml(name, [&] {
-        Reader reader{parse_yaml(text, name)};
+        MachineReader reader{parse_yaml(text, name)};
         Machine machine;
         machine.sockets = machine.cores = machine.threads = machine.smt = machine.numa_nodes = 0;  // not known
         list_fields(reader, machine);

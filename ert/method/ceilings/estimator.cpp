@@ -75,15 +75,15 @@ double third_of(const std::vector<SortedRound>& rounds, double otherwise)
 }
 
 /// Where a round lies: `near` where it counts; `unknown` without undisturbed samples.
-enum class Place { unknown, near, faster, slower };
+enum class RoundPlace { unknown, near, faster, slower };
 
 /// The first round that is slower, if all after it are slower too; -1 if there is none.
-int change_in(const std::vector<Place>& places)
+int change_in(const std::vector<RoundPlace>& places)
 {
-    const auto is_slower = [](Place place) { return place == Place::slower || place == Place::unknown; };
-    const auto first = std::ranges::find(places, Place::slower);
+    const auto is_slower = [](RoundPlace place) { return place == RoundPlace::slower || place == RoundPlace::unknown; };
+    const auto first = std::ranges::find(places, RoundPlace::slower);
     if (first == places.end() || !std::all_of(first, places.end(), is_slower)) return -1;
-    const bool is_seen = std::count(places.begin(), first, Place::near) >= min_rounds_before;
+    const bool is_seen = std::count(places.begin(), first, RoundPlace::near) >= min_rounds_before;
     return is_seen ? static_cast<int>(first - places.begin()) : -1;
 }
 
@@ -145,24 +145,24 @@ SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance,
     // Where fewer rounds than that agree, the third fastest stands for those that differ by themselves.
     const double anchor = rounds_inside >= min_rounds ? centre : third_of(sorted, centre);
     const double luck = tolerance * luck_in_tolerances;
-    std::vector<double> medians;  // of the rounds that count
-    std::vector<double> inside;   // of the rounds that agree
-    std::vector<Place> places;    // of all rounds
+    std::vector<double> medians;     // of the rounds that count
+    std::vector<double> inside;      // of the rounds that agree
+    std::vector<RoundPlace> places;  // of all rounds
     double faster = count_above(centre * (1 + reach), left_out);
     for (const SortedRound& round : sorted) {
         const double own = round.rate();
         const bool is_near = own > 0 && std::abs(own / anchor - 1) <= luck;
         const bool counts = is_inside(round) && anchor == centre;
-        places.push_back(counts || is_near ? Place::near
-                         : own <= 0        ? Place::unknown
-                         : own < anchor    ? Place::slower
-                                           : Place::faster);
+        places.push_back(counts || is_near ? RoundPlace::near
+                         : own <= 0        ? RoundPlace::unknown
+                         : own < anchor    ? RoundPlace::slower
+                                           : RoundPlace::faster);
         if (counts) inside.push_back(median_of(within(reach, centre, round.all)));
         if (counts || is_near) medians.push_back(counts ? inside.back() : own);
         if (counts || !is_near) faster += count_above(centre * (1 + reach), round.all);
     }
-    while (!places.empty() && places.back() == Place::unknown) places.pop_back();
-    const bool has_rounds = std::ssize(medians) >= min_rounds && !places.empty() && places.back() == Place::near &&
+    while (!places.empty() && places.back() == RoundPlace::unknown) places.pop_back();
+    const bool has_rounds = std::ssize(medians) >= min_rounds && !places.empty() && places.back() == RoundPlace::near &&
                             2 * within(reach, centre, undisturbed).size() >= agreeing.size();
     // A rate that rows begin with and do not keep is a burst: their later halves have to show it a third as often.
     const auto is_kept = [&](double width, double middle) {

@@ -94,10 +94,10 @@ bool has_rows_alone(const fs::path& folder)
 }
 
 /// Reads the files of one folder.
-class Reader {
+class RunReader {
   public:
     /// `is_alone`: no row has lines in files_of_rows: each is proven at once; else by prove().
-    Reader(Results& results, bool is_alone) : results_(results), run_(run_of(results.folder)), is_alone_(is_alone) {}
+    RunReader(Results& results, bool is_alone) : results_(results), run_(run_of(results.folder)), is_alone_(is_alone) {}
 
     void measurements()
     {
@@ -333,7 +333,7 @@ class Reader {
     bool has_checksums_ = false;   ///< of the rows
     bool says_time_known_ = true;  ///< older files say it by the first word of the description
     std::optional<std::uint32_t> run_header_;
-    bool is_alone_;              ///< as in Reader()
+    bool is_alone_;              ///< as in RunReader()
     std::vector<Proof> proofs_;  ///< of the rows, if they have checksums and are proven later
     std::uint32_t before_ = 0;  ///< CRC-32 of the checksum of the row before, or of the header of the file that is read
     std::string where_;         ///< "file:line" of the line that is read
@@ -365,7 +365,7 @@ Results read_results(const fs::path& folder)
                          " has no rows: its run was stopped before the first one, or still measures it");
     if (fs::exists(folder / "plan.yaml")) results.plan = read_file(folder / "plan.yaml", largest_document);
     const bool is_alone = has_rows_alone(folder);
-    Reader reader(results, is_alone);
+    RunReader reader(results, is_alone);
     reader.measurements();
     if (is_alone && !has_rows_alone(folder)) return read_results(folder);  // a run began meanwhile
     if (!is_alone) {
@@ -391,7 +391,7 @@ std::vector<Measurement> read_rows(const fs::path& folder)
 {
     Results results;
     results.folder = folder;
-    Reader reader(results, false);
+    RunReader reader(results, false);
     reader.measurements();
     reader.drop_skipped();
     return std::move(results.rows);

@@ -44,7 +44,7 @@ Used used_by_children()
     return {seconds(use.ru_utime) + seconds(use.ru_stime), static_cast<double>(use.ru_nivcsw)};
 }
 
-struct Program {
+struct SimulatedProgram {
     const std::vector<std::string>& words;
     std::map<std::string, std::string> variables;
     const Clock& clock;
@@ -53,7 +53,7 @@ struct Program {
 };
 
 /// Runs words silently, and says for how long already: on a terminal in one line, else once a minute.
-int run_silently(const Program& program, const std::vector<std::string>& words, const std::string& what,
+int run_silently(const SimulatedProgram& program, const std::vector<std::string>& words, const std::string& what,
                  std::string& problem)
 {
     const Seconds begin = program.clock(), often{program.is_live ? 1.0 : 60.0};
@@ -75,7 +75,7 @@ void remark(Measurement& row, const std::string& sentence)
 }
 
 /// The undisturbed run. Returns whether one thread was at work.
-bool run_timed(const Program& program, CountedProgram& counted)
+bool run_timed(const SimulatedProgram& program, CountedProgram& counted)
 {
     constexpr double often = 20;  ///< interruptions per second
     const Used before = used_by_children();
@@ -104,7 +104,7 @@ std::unique_ptr<Sampler> sampler_for(Measurement& row)
 
 /// Samples of another run, with times as in the undisturbed one; with its threads, which a busy machine lets take
 /// turns. Throws Unsupported if the run fails or is stopped.
-std::vector<SampledPlace> run_sampled(const Program& program, Sampler& sampler, Measurement& row,
+std::vector<SampledPlace> run_sampled(const SimulatedProgram& program, Sampler& sampler, Measurement& row,
                                       bool& is_of_one_thread)
 {
     std::string problem;
@@ -124,7 +124,7 @@ std::vector<SampledPlace> run_sampled(const Program& program, Sampler& sampler, 
 }
 
 /// The functions that ran under callgrind. Throws Unsupported with the reason why they are not known.
-std::vector<analysis::ExecutedFunction> run_executed(const Program& program, const SimulatedCaches& caches,
+std::vector<analysis::ExecutedFunction> run_executed(const SimulatedProgram& program, const SimulatedCaches& caches,
                                                      const fs::path& scratch)
 {
     std::string problem;
@@ -237,7 +237,7 @@ CountedProgram simulate_program(const std::vector<std::string>& words, const std
     CountedProgram counted{program_row(name, "cpu",
                                        "The wall time of an undisturbed run; FLOPs of the instructions that valgrind "
                                        "ran, and lines of data between simulated caches and memory.")};
-    const Program program{words, variables_of_same_code(), clock, say, is_live};
+    const SimulatedProgram program{words, variables_of_same_code(), clock, say, is_live};
     const Scratch scratch;  // before the run, which may take hours
     bool is_of_one_thread = run_timed(program, counted);
     if (!counted.problem.empty()) return counted;

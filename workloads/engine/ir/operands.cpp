@@ -46,9 +46,9 @@ std::size_t channels_in(const Tensor& tensor, int first, int count)
     return bytes_of(tensor.rows() * static_cast<std::size_t>(std::max(0, there)), tensor.precision);
 }
 
-class Operands {
+class OperandList {
   public:
-    Operands(const Tensor& state, std::size_t updated_apart) : state_(state), updated_apart_(updated_apart) {}
+    OperandList(const Tensor& state, std::size_t updated_apart) : state_(state), updated_apart_(updated_apart) {}
 
     std::vector<Operand> all;
 
@@ -234,17 +234,17 @@ class Operands {
     void operator()(const Turn& a) { read({a.source, a.angles}).written({a.result}); }
 
   private:
-    Operands& read(std::initializer_list<Tensor> tensors) { return add(tensors, Use::read); }
-    Operands& written(std::initializer_list<Tensor> tensors) { return add(tensors, Use::written); }
-    Operands& scratch(std::initializer_list<Tensor> tensors) { return add(tensors, Use::scratch); }
-    Operands& add(std::initializer_list<Tensor> tensors, Use use)
+    OperandList& read(std::initializer_list<Tensor> tensors) { return add(tensors, Use::read); }
+    OperandList& written(std::initializer_list<Tensor> tensors) { return add(tensors, Use::written); }
+    OperandList& scratch(std::initializer_list<Tensor> tensors) { return add(tensors, Use::scratch); }
+    OperandList& add(std::initializer_list<Tensor> tensors, Use use)
     {
         for (const Tensor& tensor : tensors)
             if (tensor) all.push_back({tensor, use});
         return *this;
     }
     /// At most so many bytes of the tensor.
-    Operands& part(const Tensor& tensor, Use use, std::size_t bytes)
+    OperandList& part(const Tensor& tensor, Use use, std::size_t bytes)
     {
         if (tensor) all.push_back({tensor, use, std::min(bytes, tensor.bytes())});
         return *this;
@@ -258,7 +258,7 @@ class Operands {
 
 std::vector<Operand> operands_of(const Operation& operation, const Tensor& state, std::size_t updated_apart)
 {
-    Operands operands(state, updated_apart);
+    OperandList operands(state, updated_apart);
     std::visit(operands, operation);
     return std::move(operands.all);
 }

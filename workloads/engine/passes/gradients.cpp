@@ -74,7 +74,7 @@ void take_whole_gradients(List& list)
             entry.implementation = has_relu ? "roof:relu" : "roof:sum";
         }
     }
-    for_each_of<Descend>(list, [](const Place&, Descend& descent) { descent.copies = {}; });
+    for_each_of<Descend>(list, [](const ListPlace&, Descend& descent) { descent.copies = {}; });
     list.sweep();
 }
 
@@ -107,11 +107,11 @@ void sum_in_products(List& list, const Choosers& choosers)
 void activate_in_products(List& list, const Choosers& choosers)
 {
     const Uses uses(list);
-    for_each_of<Activate>(list, [&](const Place& place, const Activate& gelu) {
+    for_each_of<Activate>(list, [&](const ListPlace& place, const Activate& gelu) {
         if (gelu.kind != model::LayerKind::gelu_tanh) return;
         const bool is_forward = !gelu.gradient;
         const Tensor& between = is_forward ? gelu.source : gelu.gradient;
-        for (const Place& user : uses.users(between)) {
+        for (const ListPlace& user : uses.users(between)) {
             const auto* const product = user.as<Multiply>();
             const bool writes = product != nullptr && product->written().block == between.block && !product->adds &&
                                 product->pass == (is_forward ? Pass::forward : Pass::backward_data);
@@ -135,8 +135,8 @@ void activate_in_products(List& list, const Choosers& choosers)
 
 void narrow_logits(List& list)
 {
-    for_each_of<Loss>(list, [&](const Place&, Loss& loss) {
-        for_each_of<Multiply>(list, [&](const Place&, Multiply& product) {
+    for_each_of<Loss>(list, [&](const ListPlace&, Loss& loss) {
+        for_each_of<Multiply>(list, [&](const ListPlace&, Multiply& product) {
             const bool writes = product.pass == Pass::forward && product.result.block == loss.logits.block;
             if (!writes || product.bias || product.source.precision == loss.logits.precision ||
                 list.program().is_kept(loss.logits))
@@ -186,11 +186,11 @@ void update_from_factors(List& list, const Settings& settings)
         std::ranges::find(list.stages, Phase::update, [](const auto& stage) { return stage.part.phase; });
     if (update == list.stages.end()) return;
     Descend descent;
-    for_each_of<Descend>(list, [&](const Place&, const Descend& one) { descent = one; });
+    for_each_of<Descend>(list, [&](const ListPlace&, const Descend& one) { descent = one; });
     std::set<std::size_t> embedded;  // first bytes of gradients
     for_each_of<EmbedGradient>(list,
-                               [&](const Place&, const EmbedGradient& one) { embedded.insert(one.weights.begin); });
-    for_each_of<Multiply>(list, [&](const Place& place, const Multiply& product) {
+                               [&](const ListPlace&, const EmbedGradient& one) { embedded.insert(one.weights.begin); });
+    for_each_of<Multiply>(list, [&](const ListPlace& place, const Multiply& product) {
         const Tensor& gradient = product.weights;
         const bool is_of_weights = product.pass == Pass::backward_weights && gradient.block == descent.gradients.block;
         if (!is_of_weights || embedded.contains(gradient.begin)) return;

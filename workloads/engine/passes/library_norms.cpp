@@ -22,18 +22,18 @@ void drop_scale(auto& gradient)
 
 /// The operation behind the place, in the same stage, if it is of this type.
 template <class Op>
-Op* behind(const Place& place)
+Op* behind(const ListPlace& place)
 {
     bool is_behind = false;
     for (Entry& entry : place.stage->entries) {
-        if (is_behind) return Place{place.stage, &entry}.as<Op>();
+        if (is_behind) return ListPlace{place.stage, &entry}.as<Op>();
         is_behind = &entry == place.entry;
     }
     return nullptr;
 }
 
 /// The library computes both operations as one.
-void replace(List& list, const Place& place, auto library, const Choice& choice, const void* second)
+void replace(List& list, const ListPlace& place, auto library, const Choice& choice, const void* second)
 {
     library.workspace = list.program().scratch(choice.workspace);
     library.plan = choice.plan;
@@ -50,7 +50,7 @@ void take_library_norms(List& list, const Choosers& choosers)
     if (!choosers.norm) return;
     const Uses uses(list);
     std::map<int, float> epsilons;  // by the mean
-    for_each_of<Statistics>(list, [&](const Place& place, const Statistics& own) {
+    for_each_of<Statistics>(list, [&](const ListPlace& place, const Statistics& own) {
         const Statistics statistics = own;
         epsilons[statistics.channels.mean.block] = statistics.epsilon;
         auto* const normalise = behind<Normalise>(place);
@@ -58,7 +58,7 @@ void take_library_norms(List& list, const Choosers& choosers)
         const NormShape shape = shape_of(statistics.source, false, normalise->relu, statistics.epsilon);
         const Choice choice = choosers.norm(shape);
         if (choice.plan < 0) return;
-        for (const Place& reader : uses.readers(statistics.channels.mean)) {
+        for (const ListPlace& reader : uses.readers(statistics.channels.mean)) {
             if (auto* const reduction = reader.as<ReduceGradient>()) drop_scale(*reduction);
             if (auto* const spreading = reader.as<NormGradient>()) drop_scale(*spreading);
         }
@@ -74,7 +74,7 @@ void take_library_norms(List& list, const Choosers& choosers)
                             .result = normalise->result},
                 choice, normalise);
     });
-    for_each_of<ReduceGradient>(list, [&](const Place& place, const ReduceGradient& own) {
+    for_each_of<ReduceGradient>(list, [&](const ListPlace& place, const ReduceGradient& own) {
         const ReduceGradient reduction = own;
         auto* const spreading = behind<NormGradient>(place);
         const bool is_whole = reduction.source && !reduction.relu && !reduction.winners && !reduction.result;
@@ -102,7 +102,7 @@ void take_library_norms(List& list, const Choosers& choosers)
 void mask_again(List& list)
 {
     const Uses uses(list);
-    for_each_of<Normalise>(list, [&](const Place&, const Normalise& norm) {
+    for_each_of<Normalise>(list, [&](const ListPlace&, const Normalise& norm) {
         if (norm.relu && norm.scale && !norm.other) mask_by_source(uses, norm.result);
     });
 }

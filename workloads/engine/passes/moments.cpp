@@ -20,7 +20,7 @@ bool has_moments(const ConvolutionPass& forward)
 }
 
 /// Whether moments serve the convolution and its batch norm, which a sum alone reads.
-bool serve(const Uses& uses, const Place& place, const Place& norm)
+bool serve(const Uses& uses, const ListPlace& place, const ListPlace& norm)
 {
     const auto& convolution = *place.as<Convolve>();
     if (!norm || convolution.shape.prologue || uses.first<ImportImages>(convolution.source) != nullptr) return false;
@@ -88,11 +88,11 @@ void differentiate(List& list, const Uses& uses, const Tensor& source, const Mom
     if (reduction == nullptr || spreading == nullptr) return;
     NormedGradients gradients{.given = reduction->share, .sum = reduction->sum, .weight = reduction->sum_of_products};
     List::Stage* of_norm = nullptr;
-    for (const Place& reader : uses.readers(moments.channels.mean, Phase::backward)) {
+    for (const ListPlace& reader : uses.readers(moments.channels.mean, Phase::backward)) {
         of_norm = reader.stage;
         reader.entry->is_removed = reader.as<NormGradient>() != nullptr;
     }
-    for (const Place& reader : uses.readers(spreading->result)) {
+    for (const ListPlace& reader : uses.readers(spreading->result)) {
         const auto& pass = *reader.as<Convolve>();
         (pass.shape.pass == Pass::backward_data ? gradients.source : gradients.weights) =
             pass.shape.pass == Pass::backward_data ? pass.source : pass.weights;
@@ -158,9 +158,9 @@ void take_moments(List& list, const Choosers& choosers)
 {
     if (!choosers.moments) return;
     const Uses uses(list);
-    for_each_of<Convolve>(list, [&](const Place& place, const Convolve& convolution) {
+    for_each_of<Convolve>(list, [&](const ListPlace& place, const Convolve& convolution) {
         if (convolution.shape.pass != Pass::forward) return;
-        const Place norm = norm_behind(uses, place);
+        const ListPlace norm = norm_behind(uses, place);
         if (!serve(uses, place, norm) || !choosers.moments(convolution.shape)) return;
         List made(list.program());
         made.begin({}, {}, Phase::forward);

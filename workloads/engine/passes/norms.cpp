@@ -9,7 +9,7 @@ namespace roof::ir {
 namespace {
 
 /// Whether the operation reads the batch norm with this scale, of which it reads the source.
-bool reads_norm(const Place& reader, const Tensor& scale)
+bool reads_norm(const ListPlace& reader, const Tensor& scale)
 {
     const auto is_scale = [&scale](const Tensor& one) { return one && one.block == scale.block; };
     if (const auto* const norm = reader.as<Normalise>()) return is_scale(norm->scale) || is_scale(norm->other_scale);
@@ -25,8 +25,8 @@ Uses::Uses(List& list)
     for (List::Stage& stage : list.stages) {
         for (Entry& entry : stage.entries) {
             for (const Operand& operand : operands_of(entry.operation, list.program().state(), 0)) {
-                const Place place{&stage, &entry};
-                const auto add = [&](std::vector<Place>& to) {
+                const ListPlace place{&stage, &entry};
+                const auto add = [&](std::vector<ListPlace>& to) {
                     if (to.empty() || to.back().entry != &entry) to.push_back(place);
                 };
                 add(users_[operand.tensor.block]);
@@ -36,39 +36,39 @@ Uses::Uses(List& list)
     }
 }
 
-std::vector<Place> Uses::readers(const Tensor& tensor, Phase phase) const
+std::vector<ListPlace> Uses::readers(const Tensor& tensor, Phase phase) const
 {
-    std::vector<Place> some;
+    std::vector<ListPlace> some;
     std::ranges::copy_if(readers(tensor), std::back_inserter(some),
-                         [&](const Place& place) { return place.stage->part.phase == phase; });
+                         [&](const ListPlace& place) { return place.stage->part.phase == phase; });
     return some;
 }
 
-Place Uses::only_reader(const Tensor& tensor) const
+ListPlace Uses::only_reader(const Tensor& tensor) const
 {
-    const std::vector<Place> forward = readers(tensor, Phase::forward);
-    return forward.size() == 1 ? forward.front() : Place{};
+    const std::vector<ListPlace> forward = readers(tensor, Phase::forward);
+    return forward.size() == 1 ? forward.front() : ListPlace{};
 }
 
-const std::vector<Place>& Uses::of(const Places& places, const Tensor& tensor)
+const std::vector<ListPlace>& Uses::of(const Places& places, const Tensor& tensor)
 {
-    static const std::vector<Place> none;
+    static const std::vector<ListPlace> none;
     const auto found = places.find(tensor.block);
     return found == places.end() ? none : found->second;
 }
 
-Place norm_behind(const Uses& uses, const Place& convolution)
+ListPlace norm_behind(const Uses& uses, const ListPlace& convolution)
 {
     const auto& pass = *convolution.as<Convolve>();
     const bool is_narrow = pass.result.precision != Precision::fp32;
     if (!is_narrow || pass.shape.bias || pass.shape.relu || convolution.stage->part.kind != "convolution") return {};
-    const std::vector<Place> readers = uses.readers(pass.result, Phase::forward);
+    const std::vector<ListPlace> readers = uses.readers(pass.result, Phase::forward);
     if (readers.empty()) return {};
     const auto* const statistics = readers.front().as<Statistics>();
-    const auto is_of_norm = [&](const Place& reader) {
+    const auto is_of_norm = [&](const ListPlace& reader) {
         return reader.entry == readers.front().entry || reads_norm(reader, statistics->channels.scale);
     };
-    return statistics != nullptr && std::ranges::all_of(readers, is_of_norm) ? readers.front() : Place{};
+    return statistics != nullptr && std::ranges::all_of(readers, is_of_norm) ? readers.front() : ListPlace{};
 }
 
 void mask_by_source(const Uses& uses, const Tensor& result)
@@ -78,7 +78,7 @@ void mask_by_source(const Uses& uses, const Tensor& result)
         gradient->output = {};
         gradient->relu = true;
     };
-    for (const Place& reader : uses.readers(result, Phase::backward)) {
+    for (const ListPlace& reader : uses.readers(result, Phase::backward)) {
         mask(reader.as<ReduceGradient>());
         mask(reader.as<NormGradient>());
     }

@@ -10,7 +10,7 @@
 namespace roof::ir {
 
 /// An operation in its list; none without an entry.
-struct Place {
+struct ListPlace {
     List::Stage* stage = nullptr;
     Entry* entry = nullptr;
 
@@ -27,13 +27,13 @@ struct Place {
 template <class Op>
 void for_each_of(List& list, const auto& use)
 {
-    std::vector<Place> places;
+    std::vector<ListPlace> places;
     for (List::Stage& stage : list.stages) {
         for (Entry& entry : stage.entries) {
             if (std::holds_alternative<Op>(entry.operation)) places.push_back({&stage, &entry});
         }
     }
-    for (const Place& place : places) {
+    for (const ListPlace& place : places) {
         if (Op* const operation = place.as<Op>()) use(place, *operation);
     }
 }
@@ -44,31 +44,31 @@ class Uses {
     explicit Uses(List& list);
 
     /// Operations that read the tensor, in the order of the list.
-    const std::vector<Place>& readers(const Tensor& tensor) const { return of(readers_, tensor); }
-    std::vector<Place> readers(const Tensor& tensor, Phase phase) const;
+    const std::vector<ListPlace>& readers(const Tensor& tensor) const { return of(readers_, tensor); }
+    std::vector<ListPlace> readers(const Tensor& tensor, Phase phase) const;
     /// The operation that alone reads it forward, if there is one.
-    Place only_reader(const Tensor& tensor) const;
+    ListPlace only_reader(const Tensor& tensor) const;
     /// Those that read or write it.
-    const std::vector<Place>& users(const Tensor& tensor) const { return of(users_, tensor); }
+    const std::vector<ListPlace>& users(const Tensor& tensor) const { return of(users_, tensor); }
     /// The first of them of this type; null if there is none.
     template <class Op>
     Op* first(const Tensor& tensor) const
     {
-        for (const Place& place : users(tensor))
+        for (const ListPlace& place : users(tensor))
             if (Op* const operation = place.as<Op>()) return operation;
         return nullptr;
     }
 
   private:
-    using Places = std::map<int, std::vector<Place>>;
-    static const std::vector<Place>& of(const Places& places, const Tensor& tensor);
+    using Places = std::map<int, std::vector<ListPlace>>;
+    static const std::vector<ListPlace>& of(const Places& places, const Tensor& tensor);
 
     Places readers_, users_;
 };
 
 /// The batch norm that alone reads a convolution forward, and for which that may sum its result: its Statistics. Narrow
 /// values without bias only.
-Place norm_behind(const Uses& uses, const Place& convolution);
+ListPlace norm_behind(const Uses& uses, const ListPlace& convolution);
 
 /// Backward, the ReLU of the batch norm with this result is known from the source.
 void mask_by_source(const Uses& uses, const Tensor& result);

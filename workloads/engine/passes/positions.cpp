@@ -9,8 +9,8 @@ namespace roof::ir {
 void add_in_norms(List& list)
 {
     const Uses uses(list);
-    for_each_of<Normalise>(list, [&](const Place& place, const Normalise& sum) {
-        const std::vector<Place>& readers = uses.readers(sum.result);
+    for_each_of<Normalise>(list, [&](const ListPlace& place, const Normalise& sum) {
+        const std::vector<ListPlace>& readers = uses.readers(sum.result);
         auto* const norm = readers.empty() ? nullptr : readers.front().as<LayerNorm>();
         const bool is_plain = sum.other && !sum.scale && !sum.other_scale && !sum.signs && !sum.relu;
         if (norm == nullptr || !is_plain) return;
@@ -27,11 +27,11 @@ void add_in_norms(List& list)
 void activate_in_scales(List& list)
 {
     const Uses uses(list);
-    for_each_of<Scale>(list, [&](const Place& place, Scale& scale) {
+    for_each_of<Scale>(list, [&](const ListPlace& place, Scale& scale) {
         const bool is_of_maps = scale.factor.elements() == scale.source.elements();
         for (const bool is_factor : {false, true}) {
             const Tensor& activated = is_factor ? scale.factor : scale.source;
-            const std::vector<Place>& users = uses.users(activated);
+            const std::vector<ListPlace>& users = uses.users(activated);
             const auto* const activation = users.front().as<Activate>();
             if (activation == nullptr || activation->gradient || users.size() != 2 || (is_factor && !is_of_maps))
                 continue;
@@ -51,9 +51,9 @@ void turn_in_attention(List& list)
 {
     constexpr int vector = 8;
     const Uses uses(list);
-    for_each_of<AttendCached>(list, [&](const Place& place, AttendCached& attend) {
-        const std::vector<Place>& users = uses.users(attend.source);
-        const Place turning = users.front();
+    for_each_of<AttendCached>(list, [&](const ListPlace& place, AttendCached& attend) {
+        const std::vector<ListPlace>& users = uses.users(attend.source);
+        const ListPlace turning = users.front();
         const auto* const turn = turning.as<Turn>();
         if (turn == nullptr || users.size() != 2 || turn->angles.channels % vector != 0) return;
         attend.source = turn->source;

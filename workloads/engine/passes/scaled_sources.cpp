@@ -30,14 +30,14 @@ void read_scaled(Convolve& convolution, const Normalise& norm)
 void read_scaled_sources(List& list, const Choosers& choosers)
 {
     const Uses uses(list);
-    for_each_of<Normalise>(list, [&](const Place& place, const Normalise& norm) {
-        const Place reader = uses.only_reader(norm.result);
+    for_each_of<Normalise>(list, [&](const ListPlace& place, const Normalise& norm) {
+        const ListPlace reader = uses.only_reader(norm.result);
         auto* const convolution = reader.as<Convolve>();
         if (!norm.relu || !norm.scale || norm.other || convolution == nullptr) return;
         if (!norm_behind(uses, reader) || !reads_scaled(convolution->shape, choosers)) return;
         mask_by_source(uses, norm.result);
         place.entry->is_removed = true;
-        for (const Place& each : uses.readers(norm.result))
+        for (const ListPlace& each : uses.readers(norm.result))
             if (auto* const pass = each.as<Convolve>()) read_scaled(*pass, norm);
     });
     list.sweep();
@@ -46,7 +46,7 @@ void read_scaled_sources(List& list, const Choosers& choosers)
 void read_scaled_pools(List& list)
 {
     const Uses uses(list);
-    for_each_of<Normalise>(list, [&](const Place& place, const Normalise& norm) {
+    for_each_of<Normalise>(list, [&](const ListPlace& place, const Normalise& norm) {
         auto* const pool = uses.only_reader(norm.result).as<MaxPool>();
         if (!norm.relu || !norm.scale || norm.other || pool == nullptr) return;
         mask_by_source(uses, norm.result);
@@ -54,10 +54,10 @@ void read_scaled_pools(List& list)
         pool->source = norm.source;
         pool->scale = norm.scale;
         pool->shift = norm.shift;
-        for (const Place& backward : uses.readers(pool->winners)) {
+        for (const ListPlace& backward : uses.readers(pool->winners)) {
             const MaxPoolGradient gradient = *backward.as<MaxPoolGradient>();
             backward.entry->is_removed = true;
-            for (const Place& reader : uses.readers(gradient.source)) {
+            for (const ListPlace& reader : uses.readers(gradient.source)) {
                 if (auto* const reduction = reader.as<ReduceGradient>()) {
                     reduction->share = gradient.result;
                     reduction->winners = gradient.winners;

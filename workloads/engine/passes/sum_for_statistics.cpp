@@ -6,9 +6,9 @@ namespace roof::ir {
 void sum_for_statistics(List& list, const Choosers& choosers)
 {
     const Uses uses(list);
-    for_each_of<Convolve>(list, [&](const Place& place, Convolve& convolution) {
+    for_each_of<Convolve>(list, [&](const ListPlace& place, Convolve& convolution) {
         if (convolution.shape.pass != Pass::forward) return;
-        const Place norm = norm_behind(uses, place);
+        const ListPlace norm = norm_behind(uses, place);
         ConvolutionPass shape = convolution.shape;
         shape.statistics = true;
         if (!norm || !choosers.convolution(shape).fused) return;

@@ -17,7 +17,7 @@ struct NormOfSum {
     Tensor source{}, weight{};
     ChannelNumbers channels{};
     List::Stage* stage = nullptr;  ///< of its statistics
-    Place reduction{};             ///< of its gradient; none if the list has no backward pass
+    ListPlace reduction{};         ///< of its gradient; none if the list has no backward pass
     bool is_by_moments = false;
 };
 
@@ -34,12 +34,12 @@ class NormingSums {
   public:
     explicit NormingSums(List& list) : uses(list)
     {
-        for_each_of<ReduceGradient>(list, [&](const Place& place, const ReduceGradient& reduction) {
+        for_each_of<ReduceGradient>(list, [&](const ListPlace& place, const ReduceGradient& reduction) {
             if (place.stage->part.phase == Phase::backward) reductions_[reduction.sum.begin] = place;
         });
         for (List::Stage& stage : list.stages)
             if (stage.part.phase == Phase::backward) backward_[stage.part.layer] = &stage;
-        for_each_of<Normalise>(list, [&](const Place& place, Normalise& sum) {
+        for_each_of<Normalise>(list, [&](const ListPlace& place, Normalise& sum) {
             if (!sum.other || !sum.scale) return;
             NormingSum one{.stage = place.stage, .sum = &sum, .first = norm_of(sum.source, sum.scale)};
             if (sum.other_scale) one.second = norm_of(sum.other, sum.other_scale);
@@ -56,7 +56,7 @@ class NormingSums {
     NormOfSum norm_of(const Tensor& source, const Tensor& scale) const
     {
         NormOfSum norm{.source = source};
-        const auto take = [&](const auto* const statistics, const Place& place) {
+        const auto take = [&](const auto* const statistics, const ListPlace& place) {
             if (statistics == nullptr || statistics->channels.scale.block != scale.block) return;
             norm.weight = statistics->weight;
             norm.channels = statistics->channels;
@@ -64,7 +64,7 @@ class NormingSums {
             const auto reduction = reductions_.find(statistics->bias.begin);
             if (reduction != reductions_.end()) norm.reduction = reduction->second;
         };
-        for (const Place& user : uses.users(scale)) {
+        for (const ListPlace& user : uses.users(scale)) {
             take(user.as<Statistics>(), user);
             take(user.as<MomentStatistics>(), user);
             norm.is_by_moments = norm.is_by_moments || user.as<MomentStatistics>() != nullptr;
@@ -72,7 +72,7 @@ class NormingSums {
         return norm;
     }
 
-    std::map<std::size_t, Place> reductions_;  ///< by the first byte of a bias gradient, which is that of the bias
+    std::map<std::size_t, ListPlace> reductions_;  ///< by the first byte of a bias gradient, which is that of the bias
     std::map<std::string, List::Stage*> backward_;
 };
 
@@ -86,7 +86,7 @@ bool is_by_moments(const Uses& uses, const Tensor& scale)
 void normalise_in_sums(List& list, bool only_whole)
 {
     const Uses uses(list);
-    for_each_of<Normalise>(list, [&](const Place& place, const Normalise& norm) {
+    for_each_of<Normalise>(list, [&](const ListPlace& place, const Normalise& norm) {
         auto* const sum = uses.only_reader(norm.result).as<Normalise>();
         if (!norm.scale || norm.relu || norm.other || sum == nullptr || !sum->other) return;
         if (only_whole && (!sum->relu || sum->source.block == sum->other.block)) return;
@@ -105,7 +105,7 @@ void normalise_in_sums(List& list, bool only_whole)
         list.program().write_over(norm.result, sum->result);  // never written: its gradient has the layout of the sum
     });
     // The first, whose sums are found with the mask, is a batch norm; one that is read for its sums where there is one.
-    for_each_of<Normalise>(list, [&](const Place&, Normalise& sum) {
+    for_each_of<Normalise>(list, [&](const ListPlace&, Normalise& sum) {
         const bool is_better =
             sum.other_scale &&
             (!sum.scale || (is_by_moments(uses, sum.scale) && !is_by_moments(uses, sum.other_scale)));
@@ -184,15 +184,15 @@ void reduce_pairs(List& list, bool only_signed)
 void spread_pairs(List& list)
 {
     std::map<int, int> partners;  // by the mean of one batch norm that of the other
-    for_each_of<ReduceGradient>(list, [&](const Place&, const ReduceGradient& reduction) {
+    for_each_of<ReduceGradient>(list, [&](const ListPlace&, const ReduceGradient& reduction) {
         if (!reduction.source || !reduction.other_norm.source) return;
         const int first = reduction.channels.mean.block;
         const int second = reduction.other_norm.channels.mean.block;
         partners[first] = second;
         partners[second] = first;
     });
-    std::map<int, Place> found;
-    for_each_of<NormGradient>(list, [&](const Place& place, const NormGradient& own) {
+    std::map<int, ListPlace> found;
+    for_each_of<NormGradient>(list, [&](const ListPlace& place, const NormGradient& own) {
         const auto partner = partners.find(own.channels.mean.block);
         if (partner == partners.end()) return;
         const auto before = found.find(partner->second);
@@ -200,7 +200,7 @@ void spread_pairs(List& list)
             found[partner->first] = place;
             return;
         }
-        const Place& both = before->second;
+        const ListPlace& both = before->second;
         auto& spreading = *both.as<NormGradient>();
         if (spreading.gradient.block != own.gradient.block) return;
         spreading.other_norm = {own.source, own.weight, own.channels, own.sum, own.sum_of_products, own.result};
@@ -221,7 +221,7 @@ void join_sums(List& list)
             layers.insert(0, norm.stage->part.layer + "+");
             one.stage->part.kind = norm.stage->part.kind;
             join(*norm.stage, *one.stage, true);
-            for (const Place& reader : sums.uses.readers(norm.channels.mean)) {
+            for (const ListPlace& reader : sums.uses.readers(norm.channels.mean)) {
                 if (reader.as<NormGradient>() == nullptr || one.backward == nullptr) continue;
                 one.backward->part.kind = norm.stage->part.kind;
                 join(*reader.stage, *one.backward);

@@ -9,12 +9,12 @@ namespace {
 using model::LayerKind;
 
 /// y = f(x), or with `given` y = given f'(x). y may be given.
-struct Operands {
+struct Activated {
     Elements y, x, given;
 };
 
 template <LayerKind kind, class Element>
-[[gnu::always_inline]] inline void loop(const Operands& of, std::size_t begin, std::size_t end)
+[[gnu::always_inline]] inline void loop(const Activated& of, std::size_t begin, std::size_t end)
 {
     Element* const y = of.y.as<Element>();
     const Element* const x = of.x.as<Element>();
@@ -30,13 +30,13 @@ template <LayerKind kind, class Element>
 }
 
 template <class Element>
-[[gnu::always_inline]] inline void loops(LayerKind kind, const Operands& of, std::size_t begin, std::size_t end)
+[[gnu::always_inline]] inline void loops(LayerKind kind, const Activated& of, std::size_t begin, std::size_t end)
 {
     engine::with_activation(
         kind, [&]<LayerKind one>() __attribute__((always_inline)) { loop<one, Element>(of, begin, end); });
 }
 
-[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void run(LayerKind kind, const Operands& of,
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void run(LayerKind kind, const Activated& of,
                                                                                std::size_t begin, std::size_t end)
 {
     if (of.y.precision == Precision::bf16)
@@ -57,7 +57,7 @@ void bind(Binding& to, const ir::Activate& operation)
     const Tensor y = to.write(operation.result, x.desc());
     to.program.append(
         [=, kind = operation.kind] {
-            const Operands of{y.elements(), x.elements(), given.elements()};
+            const Activated of{y.elements(), x.elements(), given.elements()};
             for_ranges(y.stored(), [&](auto begin, auto end) { run(kind, of, begin, end); });
         },
         {x, y, given}, "roof:" + std::string(name(operation.kind)));

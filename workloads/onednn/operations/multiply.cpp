@@ -17,13 +17,13 @@ struct Product {
     bool one_factor = false;
 };
 
-struct Operands {
+struct ProductOperands {
     Elements y, x, f;     ///< forward; backward y is the result's gradient
     Elements to_x, to_f;  ///< backward
 };
 
 template <class Element, int lanes>
-[[gnu::always_inline]] inline void scale(const Operands& of, Dim row, Dim positions)
+[[gnu::always_inline]] inline void scale(const ProductOperands& of, Dim row, Dim positions)
 {
     const Element* const f = of.f.as<Element>() + row * lanes;
     const Element* const x = of.x.as<Element>() + row * positions * lanes;
@@ -36,7 +36,7 @@ template <class Element, int lanes>
 }
 
 template <class Element, int lanes>
-[[gnu::always_inline]] inline void scale_back(const Operands& of, Dim row, Dim positions)
+[[gnu::always_inline]] inline void scale_back(const ProductOperands& of, Dim row, Dim positions)
 {
     const Element* const f = of.f.as<Element>() + row * lanes;
     const Element* const x = of.x.as<Element>() + row * positions * lanes;
@@ -66,7 +66,7 @@ template <class Element, int lanes>
 }
 
 template <class Element>
-[[gnu::always_inline]] inline void multiply_row(const Operands& of, Dim row, Dim count)
+[[gnu::always_inline]] inline void multiply_row(const ProductOperands& of, Dim row, Dim count)
 {
     const Element* const f = of.f.as<Element>() + row * count;
     const Element* const x = of.x.as<Element>() + row * count;
@@ -88,7 +88,7 @@ template <class Element>
 }
 
 template <class Element, int lanes>
-[[gnu::always_inline]] inline void row_of(const Product& product, const Operands& of, Dim row)
+[[gnu::always_inline]] inline void row_of(const Product& product, const ProductOperands& of, Dim row)
 {
     if (!product.one_factor) return multiply_row<Element>(of, row, product.positions * lanes);
     of.to_x.at == nullptr ? scale<Element, lanes>(of, row, product.positions)
@@ -96,7 +96,7 @@ template <class Element, int lanes>
 }
 
 template <class Element>
-[[gnu::always_inline]] inline void row_in(const Product& product, const Operands& of, Dim row)
+[[gnu::always_inline]] inline void row_in(const Product& product, const ProductOperands& of, Dim row)
 {
     if (product.lanes == 16) return row_of<Element, 16>(product, of, row);
     if (product.lanes == 8) return row_of<Element, 8>(product, of, row);
@@ -104,7 +104,7 @@ template <class Element>
 }
 
 [[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void run_row(const Product& product,
-                                                                                   const Operands& of, Dim row)
+                                                                                   const ProductOperands& of, Dim row)
 {
     if (of.x.precision == Precision::bf16)
         row_in<BFloat16>(product, of, row);
@@ -112,7 +112,7 @@ template <class Element>
         row_in<float>(product, of, row);
 }
 
-void run(const Product& product, const Operands& of)
+void run(const Product& product, const ProductOperands& of)
 {
 #pragma omp parallel for schedule(static)
     for (Dim row = 0; row < product.rows; ++row) run_row(product, of, row);

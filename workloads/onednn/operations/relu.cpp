@@ -6,12 +6,12 @@ namespace roof::onednn {
 namespace {
 
 /// Without `right` there is one term; without `result` no backward pass.
-struct Operands {
+struct ReluOperands {
     Elements y, left, right, result;
 };
 
 template <class Element, bool has_right, ReluPass relu>
-[[gnu::always_inline]] inline void loop(const Operands& of, std::size_t begin, std::size_t end)
+[[gnu::always_inline]] inline void loop(const ReluOperands& of, std::size_t begin, std::size_t end)
 {
     Element* const y = of.y.as<Element>();
     const Element* const left = of.left.as<Element>();
@@ -28,14 +28,14 @@ template <class Element, bool has_right, ReluPass relu>
 }
 
 template <class Element, bool has_right>
-[[gnu::always_inline]] inline void loops(const Operands& of, ReluPass relu, std::size_t begin, std::size_t end)
+[[gnu::always_inline]] inline void loops(const ReluOperands& of, ReluPass relu, std::size_t begin, std::size_t end)
 {
     if (relu == ReluPass::none) return loop<Element, has_right, ReluPass::none>(of, begin, end);
     if (relu == ReluPass::forward) return loop<Element, has_right, ReluPass::forward>(of, begin, end);
     loop<Element, has_right, ReluPass::backward>(of, begin, end);
 }
 
-[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void sum(const Operands& of, ReluPass relu,
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void sum(const ReluOperands& of, ReluPass relu,
                                                                                std::size_t begin, std::size_t end)
 {
     const bool two = of.right.at != nullptr;
@@ -52,7 +52,7 @@ void append_sum(Program& program, const Tensor& y, const Tensor& left, const Ten
 {
     program.append(
         [=] {
-            const Operands of{y.elements(), left.elements(), right.elements(), result.elements()};
+            const ReluOperands of{y.elements(), left.elements(), right.elements(), result.elements()};
             for_ranges(y.stored(), [&](auto begin, auto end) { sum(of, relu, begin, end); });
         },
         {y, left, right, result},
