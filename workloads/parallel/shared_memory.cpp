@@ -29,6 +29,7 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t slot_doubles = 1024;
 constexpr std::size_t window_bytes = 1 << 20;
 constexpr std::size_t message_bytes = 1024;
+constexpr std::size_t tile = 1024;
 
 /// The last to arrive releases all. All zero at first. By Linux's futex, which puts waiters to sleep in the kernel: the
 /// standard library's atomic waits serve one process alone.
@@ -74,6 +75,31 @@ void* map(int descriptor, std::size_t bytes, std::size_t offset)
 void lengthen(int descriptor, std::size_t bytes)
 {
     if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) throw_system("memory shared by ranks cannot be had");
+}
+
+struct Blocks {
+    std::size_t apart;  ///< from one to the next, in numbers
+    std::size_t count;      ///< two or more
+    std::size_t receivers;  ///< the first ones
+};
+
+/// Replaces at most `tile` numbers of each receiver by the mean over all blocks, of which `first` is the first one's.
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void mean_tile(float* first, Blocks blocks,
+                                                                                     std::size_t numbers)
+{
+    std::array<float, tile> sums;
+    for (std::size_t other = 1; other < blocks.count; ++other) {
+        const float* const before = other == 1 ? first : sums.data();
+        const float* const values = first + other * blocks.apart;
+#pragma omp simd
+        for (std::size_t i = 0; i < numbers; ++i) sums[i] = before[i] + values[i];
+    }
+    const float share = 1 / static_cast<float>(blocks.count);
+    for (std::size_t other = 0; other < blocks.receivers; ++other) {
+        float* const means = first + other * blocks.apart;
+#pragma omp simd
+        for (std::size_t i = 0; i < numbers; ++i) means[i] = share * sums[i];
+    }
 }
 
 }  // namespace
@@ -168,13 +194,17 @@ class SharedMemoryCommunicator : public Communicator {
 
     void mean(std::span<float> range, Reach reach) override
     {
+        if (size == 1) return;
         pass(header().background);
         const auto begin = static_cast<std::size_t>(range.data() - own_block());
         const std::size_t mine = static_cast<std::size_t>(rank);
         const std::size_t first = begin + range.size() * mine / ranks();
         const std::size_t last = begin + range.size() * (mine + 1) / ranks();
-        for (std::size_t at = first; at < last; at += tile_.size())
-            mean_tile(at, std::min(tile_.size(), last - at), reach);
+        const Blocks blocks{.apart = blocks_.size() / ranks() / sizeof(float),
+                            .count = ranks(),
+                            .receivers = reach == Reach::all ? ranks() : 1};
+        for (std::size_t at = first; at < last; at += tile)
+            mean_tile(block_of(0) + at, blocks, std::min(tile, last - at));
         pass(header().background);
     }
 
@@ -221,21 +251,6 @@ class SharedMemoryCommunicator : public Communicator {
         return reinterpret_cast<float*>(blocks_.data() + of * (blocks_.size() / ranks()));
     }
     float* own_block() const { return block_of(static_cast<std::size_t>(rank)); }
-
-    void mean_tile(std::size_t at, std::size_t count, Reach reach)
-    {
-        std::copy_n(block_of(0) + at, count, tile_.data());
-        for (std::size_t other = 1; other < ranks(); ++other) {
-            const float* const values = block_of(other) + at;
-#pragma omp simd
-            for (std::size_t i = 0; i < count; ++i) tile_[i] += values[i];
-        }
-        const float share = 1 / static_cast<float>(ranks());
-#pragma omp simd
-        for (std::size_t i = 0; i < count; ++i) tile_[i] *= share;
-        const std::size_t receivers = reach == Reach::all ? ranks() : 1;
-        for (std::size_t other = 0; other < receivers; ++other) std::copy_n(tile_.data(), count, block_of(other) + at);
-    }
 
     void sum_slot(std::span<double> values)
     {
@@ -303,7 +318,6 @@ class SharedMemoryCommunicator : public Communicator {
     WaitOptions wait_;
     Clock clock_ = steady_clock();
     std::span<std::byte> blocks_;  ///< of all ranks, one after the other
-    std::array<float, 4096> tile_{};
 };
 
 std::shared_ptr<Communicator> shared_memory_communicator(const std::shared_ptr<SharedMemory>& memory, int rank,
