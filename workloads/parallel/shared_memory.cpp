@@ -78,7 +78,7 @@ void lengthen(int descriptor, std::size_t bytes)
 }
 
 struct Blocks {
-    std::size_t apart;  ///< from one to the next, in numbers
+    std::size_t apart;      ///< from one to the next, in numbers
     std::size_t count;      ///< two or more
     std::size_t receivers;  ///< the first ones
 };
@@ -280,10 +280,7 @@ class SharedMemoryCommunicator : public Communicator {
         return ranks_that([&](std::size_t other) { return header().seen[other].load() < long_ago; });
     }
 
-    std::string own_name() const
-    {
-        return "rank " + std::to_string(rank);
-    }
+    std::string own_name() const { return "rank " + std::to_string(rank); }
 
     /// The ranks that have not come to the barrier.
     std::string missing_at(const SharedMemory::Counts& counts) const
