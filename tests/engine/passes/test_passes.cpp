@@ -335,6 +335,20 @@ TEST_CASE("a linear layer's weights are updated from the factors of their gradie
     CHECK(of.list.stages.back().part.work.flops == Flops{6 * 192});
 }
 
+TEST_CASE("the gradient of the logits overwrites them, unless somebody reads them")
+{
+    SmallList of;
+    const Tensor x = of.map("x"), dx = of.map("dx"), kept = of.map("kept"), given = of.map("given");
+    of.program.keep(kept);
+    of.forward("loss");
+    of.list.append(Loss{.logits = x, .gradient = dx});
+    of.list.append(Loss{.logits = kept, .gradient = given});
+    write_in_place(of.list);
+    const auto place = [&](const Tensor& tensor) { return of.program.place_of(tensor.block); };
+    CHECK(place(dx) == x.block);
+    CHECK(place(given) == given.block);
+}
+
 TEST_CASE("backward, a result overwrites a gradient that nothing reads any more")
 {
     SmallList of;

@@ -15,6 +15,7 @@ struct Overwriting {
 };
 
 struct OverwritingOf {
+    Overwriting operator()(const Loss& a) const { return {a.gradient, {a.logits}}; }
     Overwriting operator()(const MaskGradient& a) const { return {a.result, {a.share, a.other_share}}; }
     Overwriting operator()(const ReduceGradient& a) const { return {a.result, {a.share, a.other_share}}; }
     Overwriting operator()(const NormGradient& a) const
@@ -42,8 +43,8 @@ void write_in_place(List& list)
         }
     }
     for (const List::Stage& stage : list.stages) {
-        if (stage.part.phase != Phase::backward) continue;
         for (const Entry& entry : stage.entries) {
+            if (stage.part.phase != Phase::backward && !std::holds_alternative<Loss>(entry.operation)) continue;
             const auto [result, gradients] = std::visit(OverwritingOf{}, entry.operation);
             for (const Tensor& gradient : gradients) {
                 const int place = program.place_of(gradient.block);

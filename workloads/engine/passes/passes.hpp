@@ -60,7 +60,7 @@ void turn_in_attention(List& list);
 
 /// A product without a bias writes narrow logits for the loss, whose gradient overwrites them.
 void narrow_logits(List& list);
-/// Backward, results overwrite gradients that nothing reads any more.
+/// The logits' gradient overwrites them, and backward results gradients that nothing reads any more.
 void write_in_place(List& list);
 
 }  // namespace roof::ir
