@@ -20,22 +20,28 @@ namespace roof::engine {
 
 using model::LayerKind;
 
-/// e^x to two units in the last place (Cephes' expf): 2^n e^r, |r| <= ln(2) / 2. Branchless, so that loops become
-/// vectors.
-[[gnu::always_inline]] constexpr float exponential(float x)
+/// e^x of an x that is no more than 88, to two units in the last place (Cephes' expf): 2^n e^r, |r| <= ln(2) / 2.
+/// Branchless, so that loops become vectors.
+[[gnu::always_inline]] constexpr float exponential_to_88(float x)
 {
-    constexpr float most = 88, rounding = 12582912;  // 1.5 * 2^23
-    x = x < most ? x : most;
-    x = x > -most ? x : -most;
-    const float n = (x * 1.44269504F + rounding) - rounding;
+    constexpr float least = -88, rounding = 12582912;  // 1.5 * 2^23: its last bits are those of the n that is added
+    x = x < least ? least : x;
+    const float rounded = x * 1.44269504F + rounding;
+    const float n = rounded - rounding;
     const float r = (x - n * 0.693359375F) + n * 2.12194440e-4F;
     float sum = 1.9875691500e-4F * r + 1.3981999507e-3F;
     sum = sum * r + 8.3334519073e-3F;
     sum = sum * r + 4.1665795894e-2F;
     sum = sum * r + 1.6666665459e-1F;
     sum = sum * r + 5.0000001201e-1F;
-    const float power = std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
+    const float power = std::bit_cast<float>((std::bit_cast<std::uint32_t>(rounded) + 127) << 23);
     return (sum * r * r + r + 1) * power;
+}
+
+[[gnu::always_inline]] constexpr float exponential(float x)
+{
+    constexpr float most = 88;
+    return exponential_to_88(x < most ? x : most);
 }
 
 [[gnu::always_inline]] constexpr float sigmoid_of(float x)

@@ -115,6 +115,15 @@ TEST_CASE("The step's program trains as the CPU engine does, with and without fu
     compare(llama_network(), hashed(Precision::fp32), fused, fp32);
 }
 
+TEST_CASE("Losses over any number of classes and positions are those of plain loops")
+{
+    const Tolerance fp32{.loss = 2e-5, .gradient = 2e-4, .value = 1e-4};
+    for (const int classes : {2, 64, 65, 641})
+        compare(layer_norm_network(8, 20, classes), hashed(Precision::fp32), true, fp32);
+    for (const int classes : {3, 16, 145})
+        compare(token_network(false, 70, 8, 2, classes), hashed(Precision::fp32), true, fp32);
+}
+
 TEST_CASE("The step's program trains the same when a library computes whole batch norms")
 {
     const Tolerance fp32{.loss = 2e-5, .gradient = 2e-4, .value = 1e-4};
