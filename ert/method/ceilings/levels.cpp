@@ -140,13 +140,22 @@ std::size_t before_decline(const LevelSweeps& sweeps, const std::vector<RatePoin
     return begin;
 }
 
+/// Whether undisturbed loads of the largest set are slower by more than a fifth than those of the set before it.
+bool loads_still_fall(const Sweep& loads)
+{
+    constexpr double flat = 0.8;
+    if (loads.size() < 2) return false;
+    const auto last = std::prev(loads.end());
+    const double rate = last->second->rates_of(false).rate;
+    return rate > 0 && rate < flat * std::prev(last)->second->rates_of(false).rate;
+}
+
 /// `first`: the number of the fastest level.
 std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::string& device, int threads,
                                      const Machine& machine, std::size_t first)
 {
     // Of a set ten times as large as a cache, the cache serves a tenth at most, whatever it keeps.
     constexpr double most_from_nearer = 0.1;
-    constexpr double most_flat = 0.9;
     const std::vector<RatePoint> points = rates_of(*sweeps.loads);
     const ReportedCaches reported = reported_caches(machine, device, threads);
     // The farthest sets are memory's if no cache that is reported holds them, or if latencies show as many caches
@@ -189,8 +198,7 @@ std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::strin
         if (beyond != sweeps.loads->begin()) level.to = std::max(level.to, Bytes{std::prev(beyond)->first});
         level.edge = Bytes{plateau.edge};
         if (beyond != sweeps.loads->end()) level.beyond = Bytes{beyond->first};
-        level.still_falls =
-            is_last && points.size() > 1 && points.back().rate < most_flat * points[points.size() - 2].rate;
+        level.still_falls = is_last && loads_still_fall(*sweeps.loads);
         set_beside_report(level, machine);
     }
     return levels;
