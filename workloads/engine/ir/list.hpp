@@ -44,15 +44,9 @@ class List {
     Tensor constant(std::vector<std::int32_t> numbers) const { return program_->constant(std::move(numbers)); }
 
     /// Opens a stage; what is appended from here on belongs to it.
-    void begin(const std::string& layer, const std::string& kind, Phase phase)
-    {
-        stages.push_back({{.layer = layer, .kind = kind, .phase = phase, .work = {}, .implementation = {}}});
-    }
+    void begin(const std::string& layer, const std::string& kind, Phase phase);
     void add_work(const Work& work) { engine::add_work(stages.back().part, work); }
-    void append(Operation operation, const std::string& implementation = {}, const Work& work = {})
-    {
-        stages.back().entries.push_back({std::move(operation), implementation, work});
-    }
+    void append(Operation operation, const std::string& implementation = {}, const Work& work = {});
     /// The open stage completes the gradient of this parameter.
     void completes(std::size_t parameter) { stages.back().ready.push_back(parameter); }
 

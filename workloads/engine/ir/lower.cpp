@@ -140,6 +140,16 @@ Product product_of(const Multiply& operation)
             .adds = operation.adds};
 }
 
+void List::begin(const std::string& layer, const std::string& kind, Phase phase)
+{
+    stages.push_back({{.layer = layer, .kind = kind, .phase = phase, .work = {}, .implementation = {}}});
+}
+
+void List::append(Operation operation, const std::string& implementation, const Work& work)
+{
+    stages.back().entries.push_back({std::move(operation), implementation, work});
+}
+
 void List::sweep()
 {
     for (Stage& stage : stages) std::erase_if(stage.entries, [](const Entry& entry) { return entry.is_removed; });
