@@ -11,10 +11,10 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # No -march=native: results must not depend on the machine that built the program. Hot code is generated or dispatched at run time.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
-# GCC looks for memory to free from 256 MB on: large sources take a tenth less time to compile, and a quarter more memory. clang-tidy
-# refuses the option.
+# GCC looks for memory to free from 1 GB on, which no source takes: large ones compile in a seventh less time, with two fifths more memory.
+# clang-tidy refuses the option.
 if(NOT CMAKE_CXX_CLANG_TIDY)
-  add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=262144>)
+  add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1048576>)
 endif()
 
 option(ROOF_TESTS "Build the tests" ON)
