@@ -105,8 +105,8 @@ struct MeasuredLevel {
     std::vector<RatePoint> swept{};
     Bytes clear{};   ///< from here on a nearer level typically serves nothing
     Bytes nearer{};  ///< the edge of the level before; 0 if none
-    /// Of the farthest: loads of the sweep's largest set are slower than those of the one before, so another level may
-    /// begin there.
+    /// Of the farthest: undisturbed loads of the sweep's largest set are slower by a fifth than those of the one
+    /// before, so another level may begin there.
     bool still_falls = false;
 };
 
