@@ -145,6 +145,13 @@ constexpr std::array kinds{
          .guide = Guide::off,
          .has_heavy_tails = true,
          .has_large_last_cache = true},
+    Kind{.name = "memory throttled beside a sibling",
+         .half = design,
+         .edges = Edges::mixed,
+         .source = Source::sibling,
+         .duty = little,
+         .burst = any_length,
+         .change = Change::memory_throttle},
 
     Kind{"quiet mixed, two kinds of cores", judging, Edges::mixed, Source::none, none, none, Clocks::fixed,
          Reports::wrong, Guide::none, Cores::two_kinds},
@@ -243,12 +250,12 @@ constexpr std::array kinds{
          .reports = Reports::wrong,
          .guide = Guide::low,
          .has_large_last_cache = true},
-    Kind{.name = "memory throttled beside a sibling",
+    Kind{.name = "memory throttled beside a thief",
          .half = judging,
-         .edges = Edges::mixed,
-         .source = Source::sibling,
+         .edges = Edges::tail,
+         .source = Source::steal,
          .duty = little,
-         .burst = any_length,
+         .burst = slices,
          .change = Change::memory_throttle},
     Kind{.name = "siblings reported as cores, clock drifts",
          .half = judging,
@@ -294,7 +301,9 @@ constexpr std::array moved{
     Moved{"large last cache, heavy tails, ramp", "large last cache beside a bus",
           "82.5% of levels were right: the sweep ended too near the last cache"},
     Moved{"sibling and bus much, spells", "sibling and bus much, spells, wide vectors",
-          "2.5% of calibrations had a false level: loads of memory seemed to fall to the sweep's end"}};
+          "2.5% of calibrations had a false level: loads of memory seemed to fall to the sweep's end"},
+    Moved{"memory throttled beside a sibling", "memory throttled beside a thief",
+          "2.5% of calibrations had a false level: loads fell to the sweep's end in one round"}};
 
 }  // namespace
 

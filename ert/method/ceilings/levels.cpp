@@ -140,14 +140,32 @@ std::size_t before_decline(const LevelSweeps& sweeps, const std::vector<RatePoin
     return begin;
 }
 
-/// Whether undisturbed loads of the largest set are slower by more than a fifth than those of the set before it.
+/// The median of the undisturbed samples; 0 without one.
+double undisturbed_rate(const Round& round)
+{
+    std::vector<double> rates;
+    for (const RateSample& sample : round)
+        if (!sample.disturbed) rates.push_back(sample.rate);
+    return rates.empty() ? 0 : spread_of(rates).median;
+}
+
+/// Whether undisturbed loads of the largest set are slower by more than a fifth than those of the set before it, in
+/// every round that has both.
 bool loads_still_fall(const Sweep& loads)
 {
     constexpr double flat = 0.8;
     if (loads.size() < 2) return false;
-    const auto last = std::prev(loads.end());
-    const double rate = last->second->rates_of(false).rate;
-    return rate > 0 && rate < flat * std::prev(last)->second->rates_of(false).rate;
+    const std::vector<Round>& largest = loads.rbegin()->second->samples;
+    const std::vector<Round>& before = std::next(loads.rbegin())->second->samples;
+    bool falls = false;
+    for (std::size_t i = 0; i < std::min(largest.size(), before.size()); ++i) {
+        const double rate = undisturbed_rate(largest[i]);
+        const double nearer = undisturbed_rate(before[i]);
+        if (rate <= 0 || nearer <= 0) continue;
+        if (rate > flat * nearer) return false;
+        falls = true;
+    }
+    return falls;
 }
 
 /// `first`: the number of the fastest level.
