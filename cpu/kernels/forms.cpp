@@ -56,11 +56,10 @@ std::vector<Stage> stages_of(const ArrayOperation& operation, const Form& form)
     const auto scales_array = [](const Term& term) { return term.has_scalar() && term.factors.size() == 2; };
     const auto is_array = [](const Term& term) { return term.is_array(); };
     const auto is_scalar = [](const Term& term) { return term.is_scalar(); };
+    if (operation.only_loads()) return {{{form.join == Join::none ? Kind::load : Kind::join, 0}}};
     std::vector<Stage> all;
     std::size_t done = 1;
-    if (terms.empty()) {
-        return {{{form.join == Join::none ? Kind::load : Kind::join, 0}}};
-    } else if (operation.sums) {
+    if (operation.sums()) {
         done = 0;
     } else if (pair_is(is_array, is_scalar)) {
         all.push_back({{Kind::constant_sum, terms[0].factors.front()}});
@@ -88,7 +87,7 @@ constexpr int most_values = 8;
 
 bool multiplies_and_adds(const ArrayOperation& operation)
 {
-    const bool adds = operation.sums || operation.terms.size() > 1;
+    const bool adds = operation.sums() || operation.terms.size() > 1;
     return adds && std::ranges::any_of(operation.terms,
                                        [](const Term& term) { return term.factors.size() > 1 && !term.is_subtracted; });
 }
@@ -97,7 +96,7 @@ bool multiplies_and_adds(const ArrayOperation& operation)
 std::vector<Form> instructions_of(const ArrayOperation& operation, bool can_fuse)
 {
     std::vector<Form> forms;
-    if (operation.only_reads() && !operation.sums) {
+    if (operation.only_loads()) {
         for (const Join join : all_joins) forms.push_back({.join = join});
         return forms;
     }
@@ -128,7 +127,7 @@ void add_beyond_l1(const ArrayOperation& operation, Form form, std::vector<Form>
 std::string Form::text(const ArrayOperation& operation) const
 {
     std::string words;
-    if (operation.only_reads() && !operation.sums) words = std::string(name(join)) + ", ";
+    if (operation.only_loads()) words = std::string(name(join)) + ", ";
     words += std::to_string(vectors) + " per iteration";
     if (addressing == Addressing::counter) words += ", counter";
     if (parts > 1) words += ", " + std::to_string(parts) + " parts";
@@ -183,7 +182,7 @@ std::vector<Form> forms_of(const ArrayOperation& operation, bool beyond_l1, bool
         for (const int vectors : all_lengths) {
             for (const Addressing addressing : both_ways) {
                 for (const int lag : lags) {
-                    const bool has_turns = vectors > 1 && operation.moves() > 1 && !operation.sums;
+                    const bool has_turns = vectors > 1 && operation.moves() > 1 && !operation.sums();
                     if (lag > 0 && !has_turns) continue;
                     form.vectors = vectors;
                     form.addressing = addressing;

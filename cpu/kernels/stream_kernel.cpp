@@ -87,7 +87,7 @@ void StreamKernel::generate()
 void StreamKernel::load_pointers()
 {
     for (int i = 0; i < results(); ++i) clear(i);
-    if (!operation_.terms.empty()) {
+    if (!operation_.only_loads()) {
         mov(rcx, ptr[rdx + offsetof(Arguments, constant)]);
         load(constant_register, ptr[rcx]);
     }

@@ -55,7 +55,7 @@ class BandwidthBench : public Bench {
             if (auto reason = missing_isa(point, machine)) return reason;
         if (auto reason = missing_threads(point, machine)) return reason;
         if (auto reason = missing_siblings(point, machine)) return reason;
-        const ArrayOperation& operation = parse_array_operation(point.text("operation"));
+        const ArrayOperation operation = parse_array_operation(point.text("operation"));
         const std::vector<Isa> isas = isas_for(point.text("isa"), machine);
         if (!array_extent(operation, isas, share(point))) return too_small;
         if (operation.nontemporal && isas.front().encoding == Encoding::scalar)

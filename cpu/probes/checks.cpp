@@ -232,8 +232,8 @@ void check_stream(const StreamArrays& arrays, const Segment& segment, std::size_
     const std::size_t words = segment.bytes / sizeof(std::uint64_t);
     const std::size_t pitch = arrays.pitch() / sizeof(std::uint64_t);
     const std::size_t first = (arrays.from + segment.from) / sizeof(std::uint64_t);
-    if (operation.sums) return check_sum(arrays, first, words, pitch, passes, result);
-    if (operation.only_reads()) {
+    if (operation.sums()) return check_sum(arrays, first, words, pitch, passes, result);
+    if (operation.only_loads()) {
         const Join join = kernel.form().join;
         if (join == Join::none) return check_last_loads(kernel, first, words, result);
         return check_joined(join, first, words, passes, result);

@@ -82,7 +82,7 @@ class StreamSubject : public Subject {
         for (const Segment& segment : pass_driver_->samples()) {
             check(loop, segment, passes);
             // Joins whose result does not show a repeated or a missing load.
-            if (operation_.terms.empty() && loop.form().join != Join::sum)
+            if (operation_.only_loads() && loop.form().join != Join::sum)
                 check(kernel(*stock_, loop.isa(), operation_, summing(loop.form())), segment, passes);
         }
         // A piece shared by a source and the destination was filled for the source; launches will write to it.

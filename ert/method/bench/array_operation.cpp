@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,11 +14,6 @@ namespace roof {
 namespace {
 
 using Term = ArrayOperation::Term;
-
-bool holds(const std::vector<std::string>& words, const std::string& word)
-{
-    return std::ranges::find(words, word) != words.end();
-}
 
 constexpr int most_arrays = 4;
 constexpr int destination = most_arrays;  ///< until the number of sources is known
@@ -55,7 +51,6 @@ class OperationText {
             return made_;
         }
         made_.stores = is_array ? 1 : 0;
-        made_.sums = !is_array;
         read_assignment();
         for (Term& term : made_.terms) std::ranges::replace(term.factors, destination, made_.sources);
         std::ranges::stable_sort(made_.terms, {}, rank);
@@ -112,7 +107,6 @@ class OperationText {
 
     void read_prefixes()
     {
-        const std::vector<std::string> kinds{"int64", "nontemporal"};
         while (true) {
             ends();
             const std::size_t from = at_;
@@ -121,7 +115,8 @@ class OperationText {
                 at_ = from;
                 return;
             }
-            if (!holds(kinds, word)) fail_at(from, unknown_word("kind", word, kinds));
+            if (word != "int64" && word != "nontemporal")
+                fail_at(from, unknown_word("kind", word, std::vector<std::string>{"int64", "nontemporal"}));
             (word == "int64" ? made_.words : made_.nontemporal) = true;
         }
     }
@@ -133,11 +128,12 @@ class OperationText {
         const bool subtracts = takes("-=");
         const bool adds = takes("+=");
         if (!multiplies && !subtracts && !adds && !takes("=")) fail("'=', '+=', '-=' or '*=' is missing here");
-        if (made_.sums && !adds) fail_at(at, "a scalar as target takes '+='");
-        if (made_.sums && (made_.words || made_.nontemporal)) fail_at(at, "a sum is of fp64 numbers and stores none");
+        const bool sums = made_.stores == 0;
+        if (sums && !adds) fail_at(at, "a scalar as target takes '+='");
+        if (sums && (made_.words || made_.nontemporal)) fail_at(at, "a sum is of fp64 numbers and stores none");
         if (made_.words && (multiplies || subtracts)) fail_at(at, only_words);
-        const bool reads_target = !made_.sums && (multiplies || subtracts || adds);
-        if (reads_target) read_.push_back(target_);
+        const bool reads_target = !sums && (multiplies || subtracts || adds);
+        if (reads_target) read_.insert(target_);
         read_terms(subtracts);
         if (multiplies && made_.terms.size() > 1) fail_at(at, "'*=' takes one product");
         if (multiplies) made_.terms.front().factors.push_back(destination);
@@ -182,11 +178,12 @@ class OperationText {
 
     int array(const std::string& word, std::size_t at)
     {
-        if (holds(read_, word)) fail_at(at, word + "[i] is read twice; a loop loads each array once");
-        read_.push_back(word);
-        if (word == target_ && made_.sums) fail_at(at, word + " is the target");
-        if (word == target_) made_.in_place = true;
-        if (word == target_) return destination;
+        if (!read_.insert(word).second) fail_at(at, word + "[i] is read twice; a loop loads each array once");
+        if (word == target_) {
+            if (made_.stores == 0) fail_at(at, word + " is the target");
+            made_.in_place = true;
+            return destination;
+        }
         if (made_.sources + made_.stores == most_arrays) fail_at(at, "more than four arrays");
         return made_.sources++;
     }
@@ -195,7 +192,7 @@ class OperationText {
     std::size_t at_ = 0;
     ArrayOperation made_;
     std::string target_;
-    std::vector<std::string> read_;
+    std::set<std::string> read_;  ///< arrays
 };
 
 std::string without_spaces(std::string_view text)
@@ -209,8 +206,8 @@ std::string without_spaces(std::string_view text)
 
 int ArrayOperation::flops() const
 {
-    if (words || terms.empty()) return 0;
-    int count = static_cast<int>(terms.size()) - (sums ? 0 : 1);
+    if (words || only_loads()) return 0;
+    int count = static_cast<int>(terms.size()) - (sums() ? 0 : 1);
     for (const Term& term : terms) count += static_cast<int>(term.factors.size()) - 1;
     return count;
 }

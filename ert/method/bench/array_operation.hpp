@@ -34,7 +34,6 @@ struct ArrayOperation {
     int sources = 0;           ///< arrays that are only read. In memory they lie before the destination.
     bool in_place = false;     ///< the destination is read, too
     int stores = 0;            ///< per element
-    bool sums = false;         ///< over all elements
     bool words = false;        ///< of 64-bit integers
     bool nontemporal = false;  ///< stores bypass the caches
     /// In the order in which they are added: products with the scalar, arrays, products of arrays, a scalar alone, what
@@ -46,6 +45,9 @@ struct ArrayOperation {
     /// Bytes read and written per byte of one array.
     int moves() const { return loads() + stores; }
     bool only_reads() const { return stores == 0; }
+    bool only_loads() const { return terms.empty(); }
+    /// Over all elements.
+    bool sums() const { return only_reads() && !only_loads(); }
     /// Per element.
     int flops() const;
 };
