@@ -214,7 +214,8 @@ std::string calibration_quality(const Ceilings& of, std::span<const Measurement>
         return fmt::format(
             "{} steady.{}",
             ceilings.size() == 1 ? "The one ceiling is" : fmt::format("All {} ceilings are", ceilings.size()), left);
-    const auto most = std::ranges::max(ceilings, {}, [](const Ceiling& c) { return c.samples.size(); }).samples.size();
+    const auto most =
+        std::ranges::max_element(ceilings, {}, [](const Ceiling& c) { return c.samples.size(); })->samples.size();
     const bool lacks_rounds = bounds > 0 && most > 0 && std::cmp_less(most, min_rounds);
     const std::string why =
         lacks_rounds ? ": a ceiling needs three rounds (`rounds: 3` in the plan)" : most_frequent_disturbance(rows);
