@@ -9,7 +9,7 @@ import sys
 import unittest
 
 CLONES = {"arch_x86_64_v3": "ymm", "arch_x86_64_v4": "[yz]mm"}  # g++ 12 takes 256 bits of AVX-512 too
-WITHOUT_MULTIPLY_ADDS = {"add_positions", "add_to_rows", "drop", "mean_tile", "round_to", "sum", "sum_images"}
+WITHOUT_MULTIPLY_ADDS = {"add_positions", "add_to_rows", "drop", "mean_of", "round_to", "sum", "sum_images"}
 FUNCTIONS = WITHOUT_MULTIPLY_ADDS | {"adapt", "descend", "run", "run_block", "run_losses", "run_positions", "run_row", "turn"}
 ARITHMETIC = r"v(?:add|sub|mul|div|min|max|sqrt|fn?m(?:add|sub)\d+)"
 MULTIPLY_ADD = r"vfn?m(?:add|sub)\d+"

@@ -29,7 +29,7 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t slot_doubles = 1024;
 constexpr std::size_t window_bytes = 1 << 20;
 constexpr std::size_t message_bytes = 1024;
-constexpr std::size_t tile = 1024;
+constexpr std::size_t group = 64;  // numbers: few enough for registers
 
 /// The last to arrive releases all. All zero at first. By Linux's futex, which puts waiters to sleep in the kernel: the
 /// standard library's atomic waits serve one process alone.
@@ -60,6 +60,14 @@ std::size_t in_pages(std::size_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
+/// From one rank's block to the next: an odd multiple of 16 KiB. Memory's banks and the caches' sets repeat at larger
+/// powers of two, and blocks that are such a distance apart are read at half the rate.
+std::size_t distance_of_blocks(std::size_t bytes)
+{
+    constexpr std::size_t unit = 16384;
+    return ((bytes + unit - 1) / unit | 1) * unit;
+}
+
 [[noreturn]] void throw_system(const std::string& what)
 {
     throw Error(what + ": " + std::strerror(errno));
@@ -83,23 +91,34 @@ struct Blocks {
     std::size_t receivers;  ///< the first ones
 };
 
-/// Replaces at most `tile` numbers of each receiver by the mean over all blocks, of which `first` is the first one's.
-[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void mean_tile(float* first, Blocks blocks,
-                                                                                     std::size_t numbers)
+/// Replaces `count` numbers of each receiver, at most `group`, by the mean over all blocks, of which `first` is the
+/// first one's.
+[[gnu::always_inline]] inline void mean_group(float* first, Blocks blocks, std::size_t count)
 {
-    std::array<float, tile> sums;
+    std::array<float, group> sums;
+#pragma omp simd
+    for (std::size_t i = 0; i < count; ++i) sums[i] = first[i];
     for (std::size_t other = 1; other < blocks.count; ++other) {
-        const float* const before = other == 1 ? first : sums.data();
         const float* const values = first + other * blocks.apart;
 #pragma omp simd
-        for (std::size_t i = 0; i < numbers; ++i) sums[i] = before[i] + values[i];
+        for (std::size_t i = 0; i < count; ++i) sums[i] += values[i];
     }
     const float share = 1 / static_cast<float>(blocks.count);
     for (std::size_t other = 0; other < blocks.receivers; ++other) {
         float* const means = first + other * blocks.apart;
 #pragma omp simd
-        for (std::size_t i = 0; i < numbers; ++i) means[i] = share * sums[i];
+        for (std::size_t i = 0; i < count; ++i) means[i] = share * sums[i];
     }
+}
+
+/// The same for any count: all blocks advance together, so that each is one stream for the prefetcher and a line is
+/// written while it is in L1.
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void mean_of(float* first, Blocks blocks,
+                                                                                   std::size_t count)
+{
+    const std::size_t whole = count / group * group;
+    for (std::size_t at = 0; at < whole; at += group) mean_group(first + at, blocks, group);
+    mean_group(first + whole, blocks, count - whole);
 }
 
 }  // namespace
@@ -184,7 +203,7 @@ class SharedMemoryCommunicator : public Communicator {
 
     std::span<float> block(std::size_t count) override
     {
-        const std::size_t each = in_pages(std::max(count * sizeof(float), page));
+        const std::size_t each = distance_of_blocks(count * sizeof(float));
         const std::size_t begin = in_pages(sizeof(SharedMemory::Header));
         lengthen(memory_->descriptor(), begin + ranks() * each);
         blocks_ = {static_cast<std::byte*>(map(memory_->descriptor(), ranks() * each, begin)), ranks() * each};
@@ -203,8 +222,7 @@ class SharedMemoryCommunicator : public Communicator {
         const Blocks blocks{.apart = blocks_.size() / ranks() / sizeof(float),
                             .count = ranks(),
                             .receivers = reach == Reach::all ? ranks() : 1};
-        for (std::size_t at = first; at < last; at += tile)
-            mean_tile(block_of(0) + at, blocks, std::min(tile, last - at));
+        mean_of(block_of(0) + first, blocks, last - first);
         pass(header().background);
     }
 
