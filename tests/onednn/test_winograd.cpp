@@ -160,6 +160,7 @@ TEST_CASE("Winograd passes are correct with weights larger than a cache and batc
     const ConvolutionPass beyond_small_weights = shape_of(2, {352, 5, 5}, 352, {3, 1, 1});
     check_all({by_channels, beyond_near_weights}, {2}, {Precision::fp32});
     check_all({tiles_in_pieces, beyond_small_weights}, {2}, {Precision::bf16});
+    check_all({tiles_in_pieces, shape_of(3, {32, 37, 42}, 64, {3, 1, 1})}, {1, 3}, {Precision::fp32});
 }
 
 TEST_CASE("Each result is in one tile, and a tile needs two more points per axis than it has results")
