@@ -72,6 +72,9 @@ double least_executed(const model::Graph& graph, int index, int batch)
            static_cast<double>(model::work_of(graph, index, batch, Precision::fp32).multiply_adds);
 }
 
+/// Winograd's algorithm has few tiles in a smaller map, and saves less of its time.
+constexpr int least_large_map = 28 * 28;
+
 /// "convolution 1x1", "linear of positions": the kind, divided by the loops that compute it.
 std::string loops_of(const model::Graph& graph, int index)
 {
@@ -82,7 +85,8 @@ std::string loops_of(const model::Graph& graph, int index)
     if (layer.inputs.front() == 0) return kind + " of images";
     if (layer.groups > 1) return kind + " of groups";
     if (layer.window.size == 1) return kind + " 1x1";
-    return may_be_winograds(layer) ? kind + " 3x3" : kind;
+    if (!may_be_winograds(layer)) return kind;
+    return kind + (layer.output.height * layer.output.width < least_large_map ? " 3x3 of small maps" : " 3x3");
 }
 
 /// After the flatten layer an activation is a vector, [n, f], as in PyTorch.
