@@ -13,7 +13,7 @@
 namespace roof::model {
 namespace {
 
-constexpr int largest = 1 << 20;  ///< that a key may say
+constexpr int largest_number = 1 << 20;  ///< that a key may say
 constexpr int most_blocks = 1024;
 
 class Config {
@@ -65,7 +65,7 @@ class Config {
     {
         return has(key) && json_[key].is_boolean() ? bool(json_[key]) : usual;
     }
-    int number(const char* key, int most = largest, int least = 1) const
+    int number(const char* key, int most = largest_number, int least = 1) const
     {
         if (!has(key)) refuse_without(key);
         if (!json_[key].is_number_integer() || json_[key] < least || json_[key] > most)
@@ -75,7 +75,7 @@ class Config {
     }
     int number_or(const char* key, int usual, int least = 1) const
     {
-        return has(key) ? number(key, largest, least) : usual;
+        return has(key) ? number(key, largest_number, least) : usual;
     }
     /// Decoder::longest
     int longest() const
@@ -137,7 +137,7 @@ Decoder llama(const Config& config, bool is_qwen, bool slides)
     const int kv_heads = config.number_or("num_key_value_heads", heads);
     const int head = config.number_or("head_dim", channels / heads);
     if (heads % kv_heads != 0) throw InputError("'num_attention_heads' is no multiple of 'num_key_value_heads'");
-    if (head == 0 || head % 2 != 0 || head > largest / heads)
+    if (head == 0 || head % 2 != 0 || head > largest_number / heads)
         throw InputError("a head of " + std::to_string(head) + " channels has no rotary positions");
     const bool bias = config.flag("attention_bias", false), mlp_bias = config.flag("mlp_bias", false);
     return {.is_llama = true,

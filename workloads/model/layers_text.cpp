@@ -15,7 +15,7 @@
 namespace roof::model {
 namespace {
 
-constexpr int largest = 65536;
+constexpr int largest_extent = 65536;
 
 bool is_of_word(char letter)
 {
@@ -50,8 +50,9 @@ class LayersReader {
     static Shape image_of(const YAML::Node& node)
     {
         const auto extents = node.as<std::vector<int>>();
-        const bool legal = extents.size() == 3 &&
-                           std::ranges::all_of(extents, [](int extent) { return extent > 0 && extent <= largest; });
+        const bool legal = extents.size() == 3 && std::ranges::all_of(extents, [](int extent) {
+                               return extent > 0 && extent <= largest_extent;
+                           });
         if (!legal) throw InputError("model: image: three numbers are expected: channels, height, width");
         return {extents[0], extents[1], extents[2]};
     }
@@ -159,9 +160,9 @@ class LayersReader {
         const YAML::Node node = settings_[key];
         if (!node && !usual) throw InputError(key + " is missing");
         const int given = node ? node.as<int>() : *usual;
-        if (given < least || given > largest)
+        if (given < least || given > largest_extent)
             throw InputError(key + ": " + std::to_string(given) + " is not a legal value; legal values: from " +
-                             std::to_string(least) + " to " + std::to_string(largest));
+                             std::to_string(least) + " to " + std::to_string(largest_extent));
         return given;
     }
     template <class Value>
@@ -233,7 +234,7 @@ class LayersReader {
     int positions(LayerKind) { return graph_.positions(name_, source(), number("count", 0, 0)); }
     int take_positions(LayerKind)
     {
-        return graph_.take_positions(name_, source(), number("first", -largest, 0), number("count", 1));
+        return graph_.take_positions(name_, source(), number("first", -largest_extent, 0), number("count", 1));
     }
     int attention(LayerKind)
     {

@@ -37,7 +37,7 @@ struct Named {
 };
 using N = const Named&;
 
-Cell rate_cell(const Ceiling* ceiling)
+Cell cell_of(const Ceiling* ceiling)
 {
     return ceiling == nullptr ? absent() : number(ceiling->rate.median.value, rate_text(*ceiling));
 }
@@ -56,11 +56,11 @@ DataTable named_ceilings(const Ceilings& ceilings)
         {"device", "", [](N n) { return only_if(n.names_device, word(n.key.device)); }},
         {"precision", "", [](N n) { return word(n.key.precision); }},
         {"threads", "", [](N n) { return count(n.key.threads); }},
-        {"best mix", "", [](N n) { return rate_cell(n.mix); }},
-        {"multiply-add: the roof", "", [](N n) { return rate_cell(n.roof ? &*n.roof : nullptr); }},
-        {"add only", "", [](N n) { return rate_cell(n.add); }},
-        {"without FMA", "", [](N n) { return rate_cell(n.without_fma); }},
-        {"without SIMD", "", [](N n) { return rate_cell(n.scalar); }},
+        {"best mix", "", [](N n) { return cell_of(n.mix); }},
+        {"multiply-add: the roof", "", [](N n) { return cell_of(n.roof ? &*n.roof : nullptr); }},
+        {"add only", "", [](N n) { return cell_of(n.add); }},
+        {"without FMA", "", [](N n) { return cell_of(n.without_fma); }},
+        {"without SIMD", "", [](N n) { return cell_of(n.scalar); }},
         {"clock, scalar", "", [](N n) { return clock_cell(n.scalar); }},
         {"clock, widest", "", [](N n) { return clock_cell(n.roof ? &*n.roof : nullptr); }}};
     std::set<CeilingKey> keys;

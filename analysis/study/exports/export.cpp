@@ -74,7 +74,7 @@ std::string as_likwid(const Study& study, const std::string& device)
     return table("Memory level", "MByte/s", roofs.levels) + table("Precision", "MFLOP/s", roofs.compute);
 }
 
-std::string rate_cell(const Ceiling* ceiling)
+std::string rate_text(const Ceiling* ceiling)
 {
     return ceiling == nullptr ? "0" : fmt::format("{:.4f}", ceiling->rate.median.value / giga);
 }
@@ -119,10 +119,10 @@ std::string as_carm(const Study& study, const std::string& device)
         std::vector<std::string> cells{
             calibration_date(study), peak->isa, name, std::to_string(roofs.threads), "1", "0", "No", of_memory, "fma"};
         for (const char* level : {"L1", "L2", "L3", "DRAM"}) {
-            cells.push_back(rate_cell(loads_of(level)));
+            cells.push_back(rate_text(loads_of(level)));
             cells.emplace_back();  // instructions per cycle: not known
         }
-        cells.insert(cells.end(), {rate_cell(peak), "", "0", ""});  // the tool writes 0 beside a rate of multiply-adds
+        cells.insert(cells.end(), {rate_text(peak), "", "0", ""});  // the tool writes 0 beside a rate of multiply-adds
         text += csv_line(cells);
     }
     if (!has_rows) throw InputError("the CARM tool draws fp64 and fp32 alone, and neither was measured on " + device);

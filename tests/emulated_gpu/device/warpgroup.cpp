@@ -11,10 +11,10 @@ namespace {
 
 constexpr u32 not_summed = 0x7FC0DEAD;  // not a number; as a whole number, far from any sum of the tests
 
-struct Place {
+struct FragmentPlace {
     int row, column;
 };
-Place place_of(int thread, int i)
+FragmentPlace place_of(int thread, int i)
 {
     return {16 * (thread / 32) + thread % 32 / 4 + 8 * (i / 2 % 2), 8 * (i / 4) + 2 * (thread % 4) + i % 2};
 }
@@ -88,7 +88,7 @@ void Warpgroup::run(const Product& product)
         if (!product.operands.keeps) std::fill(registers.begin(), registers.end(), 0);
         const std::size_t packed = shape.half_sums ? 2 : 1;
         for (std::size_t i = 0; i < packed * registers.size(); ++i) {
-            const Place place = place_of(thread, static_cast<int>(i));
+            const FragmentPlace place = place_of(thread, static_cast<int>(i));
             const f64 sum = product.operands.sign * all[static_cast<std::size_t>(place.row * n + place.column)];
             u32& bits = registers[i / packed];
             bits = shape.half_sums ? half_sum_with(bits, sum, i % packed) : sum_with(bits, sum, shape.format);
