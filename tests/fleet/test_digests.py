@@ -9,8 +9,8 @@ from datetime import datetime, timezone
 
 import needed  # noqa: F401
 from made_fleets import checksum, sealed
-from roof.errors import InputError
 from roof.fleet.digests import parse_digest, seconds_of
+from roof.texts import InputError
 
 TRIES = int(os.environ.get("ROOF_MUTATIONS", "3000"))
 

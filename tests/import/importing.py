@@ -3,8 +3,8 @@
 import tempfile
 from pathlib import Path
 
-from roof.errors import InputError
 from roof.importing.files import import_file
+from roof.texts import InputError
 
 DATA = Path(__file__).parent / "data"
 

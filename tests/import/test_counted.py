@@ -2,7 +2,7 @@
 
 import unittest
 
-from roof.importing import quantities
+from roof.importing import counted
 from roof.importing.counted import count_work, families
 
 STEM = "sm__ops_path_tensor_src_"
@@ -18,24 +18,24 @@ class Quantities(unittest.TestCase):
                                    ("usecond", 1e-6, "s"), ("ms", 1e-3, "s"), ("msec", 1e-3, "s"), ("Ghz", 1e9, "Hz"), ("MFLOP/s", 1e6, "FLOP/s"),
                                    ("Gbyte/second", 1e9, "byte/s"), ("cycle/nsecond", 1e9, "cycle/s"), ("1/ns", 1e9, "/s"), ("cluster", 1, "cluster"),
                                    ("Kbyte/pass", 1e3, "byte/pass"), ("", 1, ""), ("%", 0.01, "")):
-            found = quantities.unit(text)
+            found = counted.unit(text)
             self.assertIsNotNone(found, text)
             self.assertAlmostEqual(found[0] / factor, 1, 12)
             self.assertEqual(found[1], name)
         for text in ("furlong", "kbyte", "Kcluster", "Mpass", "byte/furlong", "KB"):
-            self.assertIsNone(quantities.unit(text), text)
+            self.assertIsNone(counted.unit(text), text)
 
     def test_numbers_are_read_only_in_the_style_of_their_file(self):
         for text, value in (("1,234,567.5", 1234567.5), ("117.344", 117.344), ("4.0e-05", 4e-5), ("-3", -3), ("1000000", 1e6), ("12,34,567", 1234567),
                             ("1\u202f234", 1234), ("4’000’000.5", 4000000.5)):
-            self.assertEqual(quantities.number(text), value, text)
-        self.assertEqual(quantities.number("1.234.567,5", ","), 1234567.5)
-        self.assertEqual(quantities.number("117.344", ","), 117344)
-        self.assertEqual(quantities.number("1 234,5", ","), 1234.5)
+            self.assertEqual(counted.number(text), value, text)
+        self.assertEqual(counted.number("1.234.567,5", ","), 1234567.5)
+        self.assertEqual(counted.number("117.344", ","), 117344)
+        self.assertEqual(counted.number("1 234,5", ","), 1234.5)
         for wrong in ("", "-", "n/a", "nan", "inf", "12,34", "1,2345", ",123", "1.2.3", "0x10", "1e", "1e999", "1e101", "5 ", "1,234 567", "١٢"):
-            self.assertIsNone(quantities.number(wrong), wrong)
+            self.assertIsNone(counted.number(wrong), wrong)
         for text, mark in (("27.595.520", ","), ("27,595,520", "."), ("1.234,5", ","), ("1,234.5", "."), ("45,31", ","), ("1,234", ""), ("1234", "")):
-            self.assertEqual(quantities.mark_of(text), mark, text)
+            self.assertEqual(counted.mark_of(text), mark, text)
 
 
 class Counted(unittest.TestCase):

@@ -5,8 +5,8 @@ import json
 import unittest
 from unittest import mock
 
-from roof.errors import InputError
 from roof.importing.events import Document
+from roof.texts import InputError
 
 PIECES = (1, 2, 3, 7, 40, 1000)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from importing import DATA, text_of
 
-from roof.errors import InputError
 from roof.importing.files import import_file
+from roof.texts import InputError
 
 FILES = ("ncu_details.csv", "ncu_raw.csv", "ncu_sectors.csv", "ncu_rules.csv", "perf.json", "perf_6.1.json", "perf_german.json", "likwid.csv",
          "ert_roofline.json", "key_averages.txt")

@@ -14,8 +14,8 @@ from pathlib import Path
 from unittest import mock
 
 from roof.commands import import_
-from roof.errors import InputError
 from roof.importing.files import import_file
+from roof.texts import InputError
 from traces import DATA, roof, steps
 
 HAS_PROGRAM = "ROOF_PROGRAM" in os.environ
@@ -161,7 +161,7 @@ CHILD = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({0}, {0}))
 from roof.commands.import_ import main
-from roof.errors import InputError
+from roof.texts import InputError
 try:
     sys.exit(main(sys.argv[1:]))
 except InputError as error:

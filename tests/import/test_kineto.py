@@ -6,10 +6,10 @@ import re
 import statistics
 import unittest
 
-from roof.errors import InputError
 from roof.importing import Call, Copy, Kernel, Range
 from roof.importing.files import import_file
 from roof.importing.timeline import PHASES, kind_in
+from roof.texts import InputError
 from traces import DATA, PRODUCT, event, kernel, launch, of_bytes, of_events, operator, product, steps
 
 MODULES = "kineto_modules_2.13.json.gz"

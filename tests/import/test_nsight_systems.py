@@ -8,9 +8,9 @@ from itertools import chain, product, repeat
 from pathlib import Path
 from unittest import mock
 
-from roof.errors import InputError
 from roof.importing import Call, Copy, Kernel, Memory, Range, Wait, nsight_systems
 from roof.importing.files import import_file
+from roof.texts import InputError
 from traces import DATA, of_sql
 
 SQL = (DATA / "nsys.sql").read_text(encoding="utf-8")

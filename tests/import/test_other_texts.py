@@ -8,8 +8,8 @@ from unittest import mock
 
 from importing import DATA, refusal
 
-from roof.errors import InputError
 from roof.importing.files import Source, import_file
+from roof.texts import InputError
 
 
 class OtherTexts(unittest.TestCase):

@@ -1,6 +1,6 @@
 import unittest
 
-from roof.clocks import CpuClock, CudaClock
+from roof.steps import CpuClock, CudaClock
 
 
 class FakeCuda:

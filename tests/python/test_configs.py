@@ -10,8 +10,8 @@ from unittest import mock
 
 from roof import configs
 from roof.configs import Loaded
-from roof.errors import InputError
 from roof.shapes import CACHED
+from roof.texts import InputError
 from roof.work import SHARE
 from stand_ins import Causal, Layer, Linear, Made, Masked, Model, Tensor, Translating, libraries
 

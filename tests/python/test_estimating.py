@@ -11,8 +11,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from roof.commands import estimate as command
-from roof.errors import InputError
 from roof.estimating import Estimated, estimate
+from roof.texts import InputError
 from roof.work import Work
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "estimates.json").read_text("utf-8"))

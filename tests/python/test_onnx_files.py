@@ -17,8 +17,8 @@ from test_onnx_reading import made, node, numbers, read, weights
 
 from onnx import helper
 
-from roof.errors import InputError
 from roof.onnx_reading import network
+from roof.texts import InputError
 
 DATA = Path(__file__).parent / "data"
 OF_MODELS = Path(__file__).parents[1] / "model" / "data" / "onnx"

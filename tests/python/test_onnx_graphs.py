@@ -10,8 +10,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from roof.errors import InputError
 from roof.onnx_reading import values, walk
+from roof.texts import InputError
 
 
 def body_of(nodes, inputs, outputs, held=()):

@@ -16,10 +16,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from roof.errors import InputError
 from roof.onnx_reading import network
 from roof.onnx_reading.folding import numbers_of
 from roof.onnx_reading.values import Unknown, Value, known_bytes, text
+from roof.texts import InputError
 
 
 def weights(name, *dims, kind=TensorProto.FLOAT):

@@ -8,7 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import roof
-from roof import machine, program
+from roof import host, program
 
 ECHO = """#!/bin/sh
 case "$1" in
@@ -57,21 +57,21 @@ class Program(unittest.TestCase):
                 program.run("list")
 
     def test_the_machine_is_the_program_s_and_without_it_what_python_knows(self):
-        known = machine.describe()
+        known = host.describe()
         self.assertEqual("known", known["name"])
         self.assertNotIn("governor", known)
         self.assertEqual("L1", known["devices"][0]["levels"][0]["name"])
         self.use(ROOF_PROGRAM="", PATH=str(self.folder / "empty"))
-        self.assertEqual("mine", machine.describe("mine")["name"])
+        self.assertEqual("mine", host.describe("mine")["name"])
 
     def test_the_node_is_the_program_s_and_without_it_the_scheduler_s_or_the_host_s(self):
-        self.assertEqual("n3", machine.describe()["node"])
+        self.assertEqual("n3", host.describe()["node"])
         self.use(ROOF_PROGRAM="", PATH=str(self.folder / "empty"), SLURMD_NODENAME="", NODE_NAME="-k8s worker/7")
-        self.assertEqual("k8s-worker-7", machine.describe()["node"])
+        self.assertEqual("k8s-worker-7", host.describe()["node"])
         self.use(SLURMD_NODENAME="n" * 80)
-        self.assertEqual("n" * 64, machine.describe()["node"])
+        self.assertEqual("n" * 64, host.describe()["node"])
         self.use(SLURMD_NODENAME="", NODE_NAME="")
-        self.assertEqual(machine.node_name(), machine.describe()["node"])
+        self.assertEqual(host.node_name(), host.describe()["node"])
 
     @unittest.skipUnless(HAS_PANDAS, "pandas is not installed")
     def test_ceilings_are_a_data_frame(self):

@@ -29,9 +29,8 @@ def in_ascii(error: UnicodeError):
 def run(command: str, arguments: list) -> int:
     from importlib import import_module
 
-    from roof.errors import InputError
     from roof.program import NotFound
-    from roof.texts import printable
+    from roof.texts import InputError, printable
 
     try:
         if command not in MODULES:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Tuple
 
 from roof.attention import implementation_of, within_transformers
-from roof.errors import InputError, Missing
 from roof.shapes import CACHED, fake_copy, fake_mode, floating_in, mark
+from roof.texts import InputError, Missing
 from roof.work import SHARE
 
 LARGEST = 1 << 20  #: bytes of a config.json

@@ -11,12 +11,12 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 from roof import folder as results
 from roof.attention import implementation_of, within_transformers
 from roof.configs import Loaded, cache_of, call_of, load, refuse, sentence
-from roof.errors import InputError
 from roof.program import run
 from roof.recorder import batch_of, precision_of
 from roof.recording import remarks_on
 from roof.shapes import Counted, Counts, fake_copy, floating_in, storage_bytes
 from roof.steps import FORWARD
+from roof.texts import InputError
 from roof.work import Work
 
 BENCH = "estimate"

@@ -1,11 +1,15 @@
-"""What else used the machine, by the kernel's counts: the columns that `roof run` writes (docs/method.md, A busy
-machine)."""
+"""The machine: its description for machine.yaml, from `roof doctor` where the program is found; and what else used it,
+by the kernel's counts: the columns that `roof run` writes (docs/method.md, A busy machine)."""
 
 import os
+import platform
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
+
+from roof.program import NotFound, run_json
 
 THROTTLED = "the control group's limit throttled this process in "  #: as ert/method/bench/process_limits.hpp has it
 NOTICED = 0.02  #: the least share of the periods that is told
@@ -84,3 +88,37 @@ def throttling_between(before: Counts, after: Counts) -> List[str]:
     both = [(*then, *after.periods[group]) for group, then in before.periods.items() if group in after.periods]
     most = max(((stopped - was) / (now - then) for then, was, now, stopped in both if now > then), default=0.0)
     return [f"{THROTTLED}{100 * most:.0f}% of its periods"] if most >= NOTICED else []
+
+
+def node_name() -> str:
+    """Which machine of several equal ones this is, as ert/method/bench/node.cpp names it; empty if nothing tells."""
+    for name in (os.environ.get("SLURMD_NODENAME"), os.environ.get("NODE_NAME"), platform.node()):
+        legal = re.sub(r"^[._-]+", "", re.sub(r"[^A-Za-z0-9._-]", "-", name or ""))[:64]
+        if legal:
+            return legal
+    return ""
+
+
+def describe(name: Optional[str] = None) -> Dict[str, Any]:
+    """Name, processor and devices. Without the program `roof` only what Python knows, under `name` or the host's
+    name."""
+    try:
+        known = run_json("doctor", "--json")["machine"]
+    except NotFound:
+        model = platform.processor() or platform.machine()
+        known = {"name": name or platform.node(), "cpu_model": model, "threads": os.cpu_count() or 1,
+                 "node": node_name(), "devices": [{"name": "cpu", "kind": "cpu", "model": model}]}
+    keys = ("name node host quota cpu_model vendor family model stepping sockets cores threads smt numa_nodes isa "
+            "features").split()
+    machine = {key: known[key] for key in keys if known.get(key) is not None}
+    if name:
+        machine["name"] = name
+    machine["devices"] = [_device(device) for device in known["devices"]]
+    machine["versions"] = {"python": platform.python_version(), "kernel": f"{platform.system()} {platform.release()}"}
+    return machine
+
+
+def _device(device: Dict[str, Any]) -> Dict[str, Any]:
+    keys = ("name", "capacity_bytes", "instances", "shared_by_threads")
+    levels = [{key: level[key] for key in keys if level.get(key) is not None} for level in device.get("levels", [])]
+    return {"name": device["name"], "kind": device["kind"], "model": device.get("model") or "", "levels": levels}

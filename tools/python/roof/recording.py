@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 from roof import folder as results
-from roof.clocks import CpuClock, CudaClock
 from roof.estimates import Estimate, columns, estimate
-from roof.host import throttling_between, use_between
-from roof.machine import describe
+from roof.host import describe, throttling_between, use_between
 from roof.recorder import COMPILED, Recorder
-from roof.steps import BEFORE_OPTIMIZER, LOSS, OPTIMIZER, PHASES, Key, Step
+from roof.steps import BEFORE_OPTIMIZER, LOSS, OPTIMIZER, PHASES, CpuClock, CudaClock, Key, Step
 from roof.texts import how_many
 from roof.work import Work
 

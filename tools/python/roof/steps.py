@@ -1,10 +1,12 @@
-"""From marks of time to steps: pure arithmetic, without PyTorch.
+"""Stamps of time, on a CPU of its clock, on a GPU events of the current stream; and from marks of time to steps: pure
+arithmetic, without PyTorch.
 
 A mark is a time and a key. The time from a mark to the next belongs to its key, so the keys of a step add up to it. A
 key is (phase, layer), or None for time that belongs to no step, such as the wait for data."""
 
+import time
 from dataclasses import dataclass, field
-from typing import Collection, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Collection, Dict, List, Optional, Sequence, Tuple
 
 Key = Tuple[str, str]
 
@@ -82,3 +84,32 @@ def steps_of(cycles: Sequence[Step]) -> Tuple[List[Step], int]:
         steps.append(step)
         open_cycles = []
     return steps, len(open_cycles)
+
+
+class CpuClock:
+    """The monotonic clock of the process, in nanoseconds."""
+
+    stamp = staticmethod(time.perf_counter_ns)
+
+    def seconds(self, stamps: Sequence[int]) -> list[float]:
+        return [1e-9 * (stamp - stamps[0]) for stamp in stamps]
+
+
+class CudaClock:
+    """Events of a GPU's current stream: the time when the GPU reached them, not when the program asked for them.
+
+    `cuda` is `torch.cuda`, or an imitation in a test."""
+
+    def __init__(self, cuda: Any, device: Any = None) -> None:
+        self._cuda = cuda
+        self._device = device
+
+    def stamp(self) -> Any:
+        event = self._cuda.Event(enable_timing=True)
+        event.record(self._cuda.current_stream(self._device))
+        return event
+
+    def seconds(self, stamps: Sequence[Any]) -> list[float]:
+        """The times of the stamps, in seconds since the first. Waits for the GPU."""
+        self._cuda.synchronize(self._device)
+        return [1e-3 * stamps[0].elapsed_time(stamp) for stamp in stamps]

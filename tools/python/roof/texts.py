@@ -1,4 +1,5 @@
-"""Texts that a terminal shows."""
+"""What a user is told: texts that a terminal shows, and errors that a user can mend, one sentence each, without a
+traceback."""
 
 import math
 import re
@@ -10,6 +11,21 @@ RAW = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206
 def printable(text: object) -> str:
     """The text of a foreign file without what a terminal would obey."""
     return RAW.sub("?", str(text))
+
+
+class InputError(Exception):
+    """A wrong file, option or environment. The sentence names it, and holds nothing that a terminal would obey."""
+
+    def __init__(self, sentence: object) -> None:
+        super().__init__(printable(sentence))
+
+
+class Missing(InputError):
+    """A library that only this command needs."""
+
+    def __init__(self, library: str, extra: str):
+        super().__init__(f"{library} is not installed for this Python: apt-get install python3-{library}, or pip "
+                         f"install \"measured-roof[{extra}]\"")
 
 
 def how_many(number: int, thing: str, many: str = "") -> str:

@@ -5,7 +5,7 @@ import importlib.util
 from functools import partial
 from typing import NoReturn
 
-from roof.errors import InputError, Missing
+from roof.texts import InputError, Missing
 
 
 #: Words of other programs for values of options, as in tools/roof/console/options.cpp; "cuda:" is a beginning.

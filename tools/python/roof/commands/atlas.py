@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import List
 
 from roof.commands import Words, require
-from roof.errors import InputError
 from roof.fleet.tables import say, show, write_page
+from roof.texts import InputError
 
 
 def _add(words: List[str], folder: str, parser: Words) -> int:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, List, Sequence
 
 from roof.commands import Words, require, whole
-from roof.errors import InputError
 from roof.program import program
+from roof.texts import InputError
 
 LACKS_LIBRARY = 69  #: the exit status for which the program reads the file itself, without PyTorch
 LARGEST = {"--batch": 65536, "--tokens": 1 << 24, "--size": 1 << 24}

@@ -9,11 +9,10 @@ import time
 from typing import List
 
 from roof.commands import Words, require, whole
-from roof.errors import InputError
-from roof.fleet.nodes import node_list, read_expected
+from roof.fleet.digests import node_list, read_expected
 from roof.fleet.scripts import Script, fleet_script
 from roof.fleet.tables import say, say_json, show, write_page
-from roof.texts import printable
+from roof.texts import InputError, printable
 
 PARSER = Words("fleet", "anonymise json",
                "expect group-by max-age out plan device nodes at-once minutes gpus image claim",

@@ -13,11 +13,10 @@ from typing import Any, Dict, List, Sequence
 
 from roof import folder
 from roof.commands import Words
-from roof.errors import InputError
 from roof.estimates import columns
 from roof.importing import RECORDS, Call, Copy, Counter, Imported, Kernel, Row
 from roof.importing.files import import_file
-from roof.texts import how_many, printable
+from roof.texts import InputError, how_many, printable
 
 DEVICES = ("cpu", "gpu")
 AXES = ("model", "operation", "precision", "path")  #: in the order of the columns

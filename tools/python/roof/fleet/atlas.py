@@ -9,11 +9,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from roof.errors import InputError
 from roof.fleet.digests import LARGEST, Digest, parse_digest
 from roof.fleet.folders import exported, read_regular
 from roof.fleet.tables import Cell, Table, number, page, percent
-from roof.texts import how_many, si
+from roof.texts import InputError, how_many, si
 
 BUILT_IN = Path(__file__).with_name("machines")  #: the machines that come with roof
 NO_NODE = "unknown"  #: in place of a node's name

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, Iterable, Iterator, List, Optional, Set, Tuple, Union
 
-from roof.errors import InputError
-from roof.fleet.digests import LARGEST, Digest, parse_digest
-from roof.fleet.nodes import NODE_NAME
+from roof.fleet.digests import LARGEST, NODE_NAME, Digest, parse_digest
 from roof.folder import RESULTS
 from roof.program import program
+from roof.texts import InputError
 
 MOST_LEVELS, MOST_ENTRIES = 6, 1_000_000
 AT_ONCE = 500  #: folders that one process reads before another is worth its start

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, List
 
-from roof.errors import InputError
+from roof.texts import InputError
 
 #: The template of each engine, and how it names a node and the results to its shell, and the node to a task.
 ENGINES = {"slurm": ("slurm.sh", '"$node"', '"$results"', r"\$SLURMD_NODENAME"),

@@ -10,8 +10,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple
 
-from roof.errors import InputError
-from roof.texts import printable, si
+from roof.texts import InputError, printable, si
 
 MOST_ROWS = 1000  #: of a table for people; JSON has all
 NARROWEST = 20  #: columns below which nothing is made to fit

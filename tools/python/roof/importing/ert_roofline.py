@@ -3,10 +3,10 @@
 import json
 from typing import NoReturn
 
-from roof.errors import InputError
 from roof.importing import Imported, Row
+from roof.importing.counted import LARGEST, shown
 from roof.importing.files import Source
-from roof.importing.quantities import LARGEST, shown
+from roof.texts import InputError
 
 MOST = 1 << 20  #: characters; the tool writes some kB
 #: In labels; without one it is unknown, since the default depends on the build.

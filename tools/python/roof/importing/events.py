@@ -4,9 +4,8 @@ import json
 import re
 from typing import Any, Iterator, List
 
-from roof.errors import InputError
 from roof.importing.files import PIECE, Source
-from roof.texts import printable
+from roof.texts import InputError, printable
 
 BLANKS = re.compile(r"[ \t\r\n]*")
 BETWEEN = re.compile(r"\}(?=\s*,\s*\{\s*\")")  #: two events, or others

@@ -11,8 +11,8 @@ import zlib
 from pathlib import Path
 from typing import Any, Iterator, List, TextIO, Tuple
 
-from roof.errors import InputError
 from roof.importing import Imported
+from roof.texts import InputError
 
 #: Modules in the order of the checks: perf's lines are also JSON, so perf comes before PyTorch.
 READERS = ("nsight_systems", "perf_stat", "nsight_compute", "likwid", "ert_roofline", "kineto", "key_averages")

@@ -6,10 +6,10 @@ is a row."""
 import re
 from typing import Dict, List, Optional, Tuple
 
-from roof.errors import InputError
 from roof.importing import Imported, Layer, Row
+from roof.importing.counted import UNITS, shown
 from roof.importing.files import Source
-from roof.importing.quantities import UNITS, shown
+from roof.texts import InputError
 
 TIME = re.compile(r"(-?)([0-9]{1,30}(?:\.[0-9]+)?)(us|ms|s)")
 DEVICE = re.compile(r"(?:Self )?(?!CPU)(\w+)(?: total)?")  #: columns of the times on CUDA, XPU, …

@@ -6,14 +6,13 @@ from collections import defaultdict
 from decimal import Decimal
 from typing import Any, Dict, List, Optional, Tuple
 
-from roof.errors import InputError
 from roof.importing import Call, Copy, Counter, Imported, Kernel, Memory, Range, Row, counted
 from roof.importing.events import Document
 from roof.importing.files import HEAD, Source
 from roof.importing.operators import Operators, Span, processor_row, set_work
 from roof.importing.timeline import MISSING, Process, gpu, kind_in, memory_in, number, rows_of, timed
 from roof.importing.traced import Traced, has_formula, work_of
-from roof.texts import how_many, printable
+from roof.texts import InputError, how_many, printable
 from roof.work import Work
 
 FARTHEST = 4 * 10**18  #: nanoseconds

@@ -6,12 +6,10 @@ import re
 from collections import Counter, defaultdict
 from typing import Dict, List, Optional, Tuple
 
-from roof.errors import InputError
-from roof.importing import Imported, quantities
-from roof.importing.counted import CountedWork, Metrics, add_processor
+from roof.importing import Imported, counted
+from roof.importing.counted import CountedWork, Metrics, add_processor, shown
 from roof.importing.files import Source
-from roof.importing.quantities import shown
-from roof.texts import si
+from roof.texts import InputError, si
 
 Values = List[Optional[float]]  #: by hardware thread in SI units; None where LIKWID has none
 #: The values of each metric, the unit, and what stands behind it.
@@ -41,13 +39,13 @@ def metrics_in(lines: List[Tuple[str, List[str]]], threads: int) -> Table:
     found: Table = {}
     for where, cells in lines:
         match = METRIC.fullmatch(cells[0].strip()[:200])
-        if not match or (unit := quantities.unit(match["bare"] or match["unit"])) is None:
+        if not match or (unit := counted.unit(match["bare"] or match["unit"])) is None:
             continue
         if len(cells) < threads + 1:
             raise InputError(f"{where}: {len(cells) - 1} values, not {threads}")
         values: Values = []
         for text in map(str.strip, cells[1:threads + 1]):
-            value = quantities.number(text)
+            value = counted.number(text)
             if value is None and text not in ABSENT:
                 raise InputError(f"{where}: {shown(cells[0])}: '{shown(text)}' is not a number")
             values.append(None if value is None else value * unit[0])

@@ -6,11 +6,10 @@ import re
 from collections import defaultdict
 from typing import Dict, Iterator, List, Optional, Set, Tuple
 
-from roof.errors import InputError
-from roof.importing import Counter, Imported, Kernel, Row, quantities
-from roof.importing.counted import CountedWork, Metrics, count_work, set_work
+from roof.importing import Counter, Imported, Kernel, Row, counted
+from roof.importing.counted import CountedWork, Metrics, count_work, set_work, shown
 from roof.importing.files import Source
-from roof.importing.quantities import shown
+from roof.texts import InputError
 
 Rows = Iterator[Tuple[str, List[str]]]
 TIME, CYCLES = "gpu__time_duration.sum", "smsp__cycles_elapsed.avg.per_second"
@@ -19,7 +18,7 @@ TIME, CYCLES = "gpu__time_duration.sum", "smsp__cycles_elapsed.avg.per_second"
 HEADER = re.compile(r'^(?=.*\bID\b).*([,;\t])"?Kernel Name\b.*$', re.MULTILINE)
 LOG = re.compile(r"^==(ERROR|WARNING)== (.*)$|^ *Metric Name +Metric (?:Unit|Value)|^==PROF== ", re.MULTILINE)
 LOCALE = "export it again with LC_ALL=C"
-GROUPED = re.compile(f"[0-9][{quantities.BLANKS}][0-9]{{3}}")
+GROUPED = re.compile(f"[0-9][{counted.BLANKS}][0-9]{{3}}")
 TEXT, BELOW = "were not numbers (n/a, text)", "were below 0"
 #: A sum's rate over time or over cycles: prefix, ending, and the factor. "derived__smsp__…_x2" counts multiply-adds
 #: twice; "derived__sm__…_x2" is the peak.
@@ -31,7 +30,7 @@ def reads(head: str) -> bool:
 
 
 def whole(text: str) -> Optional[int]:
-    value = quantities.number(text)
+    value = counted.number(text)
     return int(value) if value is not None and 0 <= value < 1e15 and value % 1 == 0 else None
 
 
@@ -87,7 +86,7 @@ class Tables:
         # The decimal mark of the metrics' values. Other cells, as the compute capability, have a point everywhere.
         of_values = [at for at, name in enumerate(columns) if "__" in name or name == "Metric Value"]
         values = {cells[at] for _, cells in rows() for at in of_values if at < len(cells)}
-        marks = set(map(quantities.mark_of, values)) - {""}
+        marks = set(map(counted.mark_of, values)) - {""}
         if len(marks) > 1:
             raise InputError(f"{self.name}: some of its numbers have decimal points, others decimal commas; {LOCALE}")
         self.mark = marks.pop() if marks else "," if any(map(GROUPED.search, values)) else "."
@@ -141,7 +140,7 @@ class Tables:
 
     def add(self, launch: Launch, metric: str, unit_text: str, text: str, where: str) -> None:
         name = TIME if metric == "Duration" else metric
-        value, unit, is_sum = quantities.number(text, self.mark), quantities.unit(unit_text), name.endswith(".sum")
+        value, unit, is_sum = counted.number(text, self.mark), counted.unit(unit_text), name.endswith(".sum")
         if value is None and is_sum and re.match(r"[-0-9]", text):
             raise InputError(f"{where}: {shown(metric)}: '{shown(text)}' is not a number; {LOCALE}")
         if value is None or (is_sum and value < 0):

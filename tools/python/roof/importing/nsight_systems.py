@@ -8,11 +8,10 @@ from collections import defaultdict
 from contextlib import closing
 from typing import Any, Dict, Iterator
 
-from roof.errors import InputError
 from roof.importing import Call, Copy, Imported, Kernel, Memory, Range, Wait
 from roof.importing.files import SQLITE, Source
 from roof.importing.timeline import Process, gpu, memory_in, number, rows_of, timed
-from roof.texts import how_many
+from roof.texts import InputError, how_many
 
 LATEST = 4 * 10**18  #: nanoseconds since 1970
 SECONDS = 600  #: that a statement may take

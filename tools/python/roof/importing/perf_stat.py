@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Dict, List, Optional, Tuple
 
-from roof.errors import InputError
-from roof.importing import Imported, quantities
-from roof.importing.counted import CountedWork, Metrics, add_processor
+from roof.importing import Imported, counted
+from roof.importing.counted import CountedWork, Metrics, add_processor, shown
 from roof.importing.files import Source
-from roof.importing.quantities import shown
+from roof.texts import InputError
 
 AGGREGATED = ("cpu", "core", "socket", "die", "cluster", "cache", "node", "thread")
 LONGEST = 1 << 16  #: characters of a line
@@ -103,13 +102,13 @@ class Events:
         if text.startswith("<"):
             self.uncounted[event] = text
             return
-        value, unit = quantities.number(text), quantities.unit(unit_text)
+        value, unit = counted.number(text), counted.unit(unit_text)
         if value is None or value < 0:
             advice = "; run perf stat with LC_ALL=C" if "," in text else ""
             raise InputError(f"{where}: {shown(event)}: '{shown(text)}' is not a count{advice}")
         if unit is None:
             raise InputError(f"{where}: {shown(event)}: the unit '{shown(unit_text)}' is unknown")
-        self.scaled = self.scaled or (quantities.number(share) or 100.0) < 99.5
+        self.scaled = self.scaled or (counted.number(share) or 100.0) < 99.5
         if event in self.metrics and not any(key in of for key in AGGREGATED):
             raise InputError(f"{where}: {shown(event)} occurs twice: the file has several runs; import them one by one")
         before, value = self.metrics.get(event, (0.0, ""))[0], value * unit[0]

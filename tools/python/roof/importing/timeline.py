@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
-from roof.errors import InputError
 from roof.importing import Copy, Imported, Kernel, Memory, Range, Row
+from roof.texts import InputError
 
 #: The first word of a range's name, and its phase; as in ert/recording/range_names.cpp.
 PHASES = {word: phase for phase, words in {

@@ -10,13 +10,13 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 import numpy as np
 import onnx
 
-from roof.errors import InputError
 from roof.estimating import SIZES, Estimated
 from roof.onnx_reading.operators import ATTENTION, CONVOLUTIONS, Operator
 from roof.onnx_reading.values import INT32, INT64, Value, versions_of
 from roof.onnx_reading.walk import Walk
 from roof.shapes import Counted
 from roof.steps import BACKWARD, FORWARD
+from roof.texts import InputError
 from roof.work import Work
 
 BATCH = re.compile("(?i).*batch.*|bs|[bn]")  #: names of an axis

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 from onnx import helper, numpy_helper
 
 from roof import work
-from roof.errors import InputError
+from roof.texts import InputError
 
 Given = Dict[str, Any]  #: attributes by name
 Shape = Optional[Tuple[Optional[int], ...]]  #: None: unknown, of a value or of one axis

@@ -7,14 +7,13 @@ from typing import Any, Callable, Dict, List, MutableMapping, Optional, Sequence
 import numpy as np
 from onnx import helper, numpy_helper
 
-from roof.errors import InputError
-from roof.onnx_reading.axes import kept_axes, mixes
-from roof.onnx_reading.folding import MOST_NUMBERS, TYPES, numbers_of
+from roof.onnx_reading.folding import MOST_NUMBERS, TYPES, kept_axes, mixes, numbers_of
 from roof.onnx_reading.operators import (COUNTED_INPUTS, KNOWN, MOVES, PACKED, PRODUCTS, RECURRENT, VIEWS, Operator,
                                          adds_up, count)
 from roof.onnx_reading.shapes import Shapes, shape_in
 from roof.onnx_reading.values import (BOOL, BYTES, FLOATS, INT32, INT64, NO_DATA, Given, Refused, Shape, Unknown, Value,
                                       attributes_of, ends_itself, needed, text, versions_of, with_attributes)
+from roof.texts import InputError
 
 Scope = MutableMapping[str, Value]
 Versions = Dict[str, int]
