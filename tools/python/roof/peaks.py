@@ -38,16 +38,6 @@ class Rate(float):
     reason: str  #: why, and how good the calibration is; empty for a steady rate
     source: str  #: the folder of the calibration
 
-    def __new__(cls, roof: Dict[str, Any], quality: str, source: str) -> "Rate":
-        rate = super().__new__(cls, roof["median"])
-        state = roof["steadiness"]
-        rate.low = float("nan") if roof["low"] is None else roof["low"]
-        rate.high = float("inf") if roof["high"] is None else roof["high"]
-        rate.is_lower_bound = state == "at least"
-        rate.reason = "" if state == "steady" else f"{state}: {roof['stands_in'] or quality}"
-        rate.source = source
-        return rate
-
     def __repr__(self) -> str:
         return f"{'>= ' if self.is_lower_bound else ''}{float(self):.4g} [{self.low:.4g}, {self.high:.4g}]"
 
@@ -71,11 +61,6 @@ class Share(float):
     is_upper_bound: bool  #: the peak is a lower bound
     reason: str  #: why; empty for a steady peak
 
-    def __new__(cls, value: float, rate: Rate) -> "Share":
-        share = super().__new__(cls, value)
-        share.is_upper_bound, share.reason = rate.is_lower_bound, rate.reason
-        return share
-
 
 def mfu(flops: float, seconds: float, precision: str = "bf16", device: Optional[str] = None, devices: int = 1) -> Share:
     """The share of the measured peak of `devices` equal devices: 0.4 is 40%. At most true where the peak is a lower
@@ -88,7 +73,9 @@ def mfu(flops: float, seconds: float, precision: str = "bf16", device: Optional[
         bound = f", or the peak is, which is only a lower bound ({rate.reason})" if rate.is_lower_bound else ""
         raise ValueError(f"{each:.4g} FLOP/s of each device are above its peak in {precision}, {rate!r}: the FLOPs or "
                          f"the seconds are wrong{bound}; {rate.source}")
-    return Share(each / rate, rate)
+    share = Share(each / rate)
+    share.is_upper_bound, share.reason = rate.is_lower_bound, rate.reason
+    return share
 
 
 def place(flops: float, seconds: float, bytes: Optional[float] = None, precision: str = "fp32",
@@ -247,7 +234,12 @@ def _fastest(kind: str, column: str, name: str, device: Optional[str]) -> Rate:
     measured = [roof for roof in roofs if roof["kind"] == kind and roof["device"] == device]
     for roof in measured:
         if roof[column] == name:
-            return Rate(roof, quality, folder)
+            rate, state = Rate(roof["median"]), roof["steadiness"]
+            rate.low = float("nan") if roof["low"] is None else roof["low"]
+            rate.high = float("inf") if roof["high"] is None else roof["high"]
+            rate.is_lower_bound, rate.source = state == "at least", folder
+            rate.reason = "" if state == "steady" else f"{state}: {roof['stands_in'] or quality}"
+            return rate
     known = ", ".join(sorted({roof[column] for roof in measured}))
     busy = f"; {quality}" if LEFT_OUT in quality else ""
     raise ValueError(f"{column} '{name}' was not measured on {device}; measured: {known or 'nothing'} ({folder}){busy}")

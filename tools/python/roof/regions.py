@@ -18,28 +18,19 @@ import os
 import threading
 import time
 from contextlib import ContextDecorator
+from types import SimpleNamespace
 from typing import Any, Dict, List, Optional
 
 PATH: Optional[str] = os.environ.get("ROOF_REGIONS")
 
 
-class _Total:
-    """One region on one thread."""
-
-    __slots__ = ("calls", "depth", "began", "seconds", "flops", "bytes")
-
-    def __init__(self) -> None:
-        self.calls = self.depth = 0
-        self.began = self.seconds = self.flops = self.bytes = 0.0
-
-
 class _Thread(threading.local):
     def __init__(self) -> None:
-        self.totals: Dict[str, _Total] = {}
+        self.totals: Dict[str, Any] = {}  #: of each region on this thread
         _threads.append(self.totals)
 
 
-_threads: List[Dict[str, _Total]] = []
+_threads: List[Dict[str, Any]] = []
 _this = _Thread()
 
 
@@ -56,7 +47,7 @@ class region(ContextDecorator):
         if PATH is not None:
             total = _this.totals.get(self.name)
             if total is None:
-                total = _this.totals[self.name] = _Total()
+                total = _this.totals[self.name] = SimpleNamespace(calls=0, depth=0, seconds=0.0, flops=0.0, bytes=0.0)
             total.depth += 1
             if total.depth == 1:
                 total.began = time.perf_counter()

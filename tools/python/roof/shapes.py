@@ -147,8 +147,8 @@ class Counts(Counted):
             return tensor
 
         saving = torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor) if keeps else nullcontext()
-        undo = [one.register_post_accumulate_grad_hook(drop_gradient) for one in model.parameters()
-                if one.requires_grad]
+        undo = [one.register_post_accumulate_grad_hook(lambda parameter: setattr(parameter, "grad", None))
+                for one in model.parameters() if one.requires_grad]
         recorder.start()
         try:
             with self.mode, torch.set_grad_enabled(keeps), saving:
@@ -194,10 +194,6 @@ def grouped_product(left: Any, right: Any, ends: Any = None, *_rest: Any) -> Any
     """The result of a product in groups, in any format: PyTorch's own rule for shapes takes bf16 alone."""
     groups = {2: ends, 3: left}.get(left.dim()) if left.dim() == right.dim() else None
     return left.new_empty(*(() if groups is None else groups.shape[:1]), left.shape[-2], right.shape[-1])
-
-
-def drop_gradient(parameter: Any) -> None:
-    parameter.grad = None
 
 
 def floating_in(value: Any, depth: int = 0) -> Iterator[Any]:

@@ -185,10 +185,6 @@ def max_pool(out: Any, x: Any, window: Sequence[int], *_rest: Any) -> Work:
     return elementwise((taps - 1.0) * result.numel(), moved([x, result]) + MASK_BYTES * result.numel())
 
 
-def max_pool_backward(_out: Any, gradient: Any, x: Any, *_rest: Any) -> Work:
-    return elementwise(float(gradient.numel()), moved([gradient, x]) + MASK_BYTES * gradient.numel())
-
-
 # ---------------------------------------------------------------------------------------------------- attention
 @lru_cache(maxsize=None)
 def pairs_kept(queries: int, keys: int, left: Optional[int], right: Optional[int], offset: int) -> int:
@@ -284,7 +280,9 @@ FORMULAS: Dict[str, Callable[..., Work]] = {
     "_fused_rms_norm": lambda out, x, shape, *rest: norm(out, x, *rest, each=4),
     "_fused_rms_norm_backward": lambda out, gradient, x, *rest: norm_backward(out, gradient, x, *rest[2:], each=9,
                                                                               parameters=2),
-    "max_pool2d_with_indices": max_pool, "max_pool2d_with_indices_backward": max_pool_backward,
+    "max_pool2d_with_indices": max_pool,
+    "max_pool2d_with_indices_backward": lambda out, gradient, x, *_: elementwise(
+        float(gradient.numel()), moved([gradient, x]) + MASK_BYTES * gradient.numel()),
     "mkldnn_rnn_layer": lambda out, x, *rest: recurrent(x, tensors_in(list(rest[:2])), tensors_in(out)[:1]),
     "mkldnn_rnn_layer_backward": lambda out, x, *rest: recurrent(x, tensors_in(list(rest[:2])), tensors_in(out), 2),
     "_cudnn_rnn": lambda out, x, weights, *_: recurrent(x, weights, tensors_in(out)[:1]),

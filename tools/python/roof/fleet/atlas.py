@@ -101,10 +101,6 @@ def read_devices(place: Path) -> Tuple[List[Device], int]:
     return [device for file in files for device in read_devices(file)[0]], 0
 
 
-def _rate(roof: Optional[Roof]) -> Optional[Cell]:
-    return number(roof.value, roof.text()) if roof else None
-
-
 def _ridge(device: Device) -> Optional[Cell]:
     """FLOP/B at which the memory and the fp32 roof meet, with three significant digits."""
     memory, peak = device.roofs.get("DRAM"), device.roofs.get("fp32")
@@ -115,7 +111,8 @@ def _ridge(device: Device) -> Optional[Cell]:
 def atlas_table(devices: List[Device]) -> Table:
     keys = {key: f"{key}_{'flop' if key in PRECISIONS else 'byte'}_per_s" for key in PRECISIONS + LEVELS}
     titles = [f"{key} = {of}" for key, of in keys.items()]
-    rates = {of: lambda d, key=key: _rate(d.roofs.get(key)) for key, of in keys.items()}
+    rates = {of: lambda d, key=key: number(d.roofs[key].value, d.roofs[key].text()) if key in d.roofs else None
+             for key, of in keys.items()}
     last = "ridge, fp32 = ridge_fp32_flop_per_byte | = kind | day = time | = revision"
     rates.update(device=lambda d: d.name, ridge_fp32_flop_per_byte=_ridge, kind=lambda d: d.digest.kind,
                  revision=lambda d: d.digest.revision, time=lambda d: Cell(d.digest.time, d.digest.time[:10]))

@@ -34,7 +34,9 @@ class Fleet:
 
     def refuse(self, place: str, reason: str, not_of: str = "") -> None:
         self.refused.append((place, reason))
-        node = _node_of(Path(place))
+        here = Path(place)  # cpu and gpu: as `roof fleet script` lays them out
+        folder = here.parent.name if here.name in ("cpu", "gpu") else here.name
+        node = next(filter(NODE_NAME.fullmatch, (_in_machine(place, "node"), folder)), "")
         if node and node != not_of:
             self.damaged[node] = reason
 
@@ -62,12 +64,6 @@ def _in_machine(folder: str, key: str, most_lines: Optional[int] = None) -> str:
     except InputError:
         lines = []
     return next((line.partition(":")[2].strip().strip("\"'") for line in lines if line.startswith(key + ":")), "")
-
-
-def _node_of(place: Path) -> str:
-    """The node whose folder this is: as machine.yaml has it, else by the folder's name; empty if neither is one's."""
-    folder = place.parent.name if place.name in ("cpu", "gpu") else place.name  # as `roof fleet script` lays them out
-    return next(filter(NODE_NAME.fullmatch, (_in_machine(str(place), "node"), folder)), "")
 
 
 def exported(folder: Union[str, Path], form: str, *options: str, quiet: bool = False) -> Tuple[bytes, int]:

@@ -121,12 +121,6 @@ def _slow_days(low) -> int:
     return 0 if stayed_fast else sum(slow)
 
 
-def _is_slow(low) -> bool:
-    if low.high >= low.limit and not low.is_bound:
-        return False
-    return _slow_days(low) > 1 if low.view == SLOWER_DAYS else low.newest < low.limit
-
-
 def _found(low, slow: bool, on_another_day: bool) -> NodeCeiling:
     remark = "measure again" if not slow else "slow on two days" if on_another_day else "measure again on another day"
     if low.view == SLOWER_DAYS:
@@ -151,7 +145,8 @@ def _decide(tests: Tests) -> None:
         listed = benjamini_hochberg(rows["chance"], number, error) & (rows["view"] != SLOWER_DAYS)
         shown = listed | rows["is_wide"] & (rows["is_bound"] | (rows["chance_of_low"] * number <= error))
         found = list(rows.assign(certain=certain, shown=shown)[certain | shown].itertuples())
-        slow = [bool(low.certain) and _is_slow(low) for low in found]
+        slow = [bool(low.certain) and (low.high < low.limit or low.is_bound)
+                and (_slow_days(low) > 1 if low.view == SLOWER_DAYS else low.newest < low.limit) for low in found]
         for low, is_slow in zip(found, slow):
             again = bool((low.others * max(1, sum(slow)) <= error).any())
             is_slow = is_slow and (again or not low.is_bound)  # a bound's rate may be higher: one day tells nothing

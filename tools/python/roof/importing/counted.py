@@ -63,13 +63,11 @@ def shown(text: str) -> str:
 
 @dataclass
 class CountedWork:
-    flops: Dict[str, float] = field(default_factory=dict)  #: by precision; "" where it is unknown
+    #: by precision; "" where it is unknown
+    flops: Dict[str, float] = field(default_factory=lambda: defaultdict(float))
     moved: Optional[float] = None  #: bytes at DRAM
     missing: List[str] = field(default_factory=list)  #: sentences about what could not be counted
     at_least: bool = False  #: FLOPs are a lower bound
-
-    def add(self, precision: str, flops: float) -> None:
-        self.flops[precision] = self.flops.get(precision, 0.0) + flops
 
     def lacking_bytes(self) -> List[str]:
         """A sentence if the bytes at DRAM are unknown and none says so yet."""
@@ -104,7 +102,7 @@ def count_scalar(metrics: Metrics, work: CountedWork) -> None:
         counts = {name: value(metrics, "inst", name, "sm" + name[4:]) for name in factors}  # sm__: of older versions
         absent = [name.partition("_op_")[2].partition("_pred_on")[0] for name, count in counts.items() if count is None]
         if not absent:
-            work.add(precision, sum(factors[name] * (count or 0.0) for name, count in counts.items()))
+            work.flops[precision] += sum(factors[name] * (count or 0.0) for name, count in counts.items())
         elif len(absent) < len(factors):
             work.missing.append(f"FLOPs of {precision}: {' and '.join(absent)} not counted, so the sum is incomplete")
 
@@ -123,7 +121,7 @@ def count_tensor(metrics: Metrics, work: CountedWork) -> None:
         if not quantity:
             work.missing.append(f"FLOPs of {name}: the precision is unknown")
         elif quantity != "tensor.int8" and metrics[name][0] > 0:
-            work.add(quantity[7:], table()[whole]["factor"] * metrics[name][0])
+            work.flops[quantity[7:]] += table()[whole]["factor"] * metrics[name][0]
     if "sm__inst_executed_pipe_tensor.sum" in metrics:
         work.missing.append("FLOPs of tensor cores: sm__inst_executed_pipe_tensor counts instructions, whose FLOPs "
                             "differ by chip and type; ask for sm__ops_path_tensor_src_*.sum")

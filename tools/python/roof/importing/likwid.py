@@ -119,7 +119,7 @@ def work_of(tables: List[Table], group: str) -> CountedWork:
         if assumed:
             work.missing.append(f"FLOPs of {precision}: LIKWID does not know the instructions' width: {shown(assumed)}")
         elif all(precision in one for one in flops):
-            work.add(precision, sum(one[precision][0] for one in flops))
+            work.flops[precision] += sum(one[precision][0] for one in flops)
             work.missing += ["precision: LIKWID counts FLOPs of all precisions together"] * (not precision)
     for table in tables:  # of the two ways both are needed
         ways, whole = [volume(table, *names) for names in WAYS], volume(table, *MEMORY)

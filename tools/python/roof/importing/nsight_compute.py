@@ -165,7 +165,7 @@ def add_row(row: Row, launches: List[Launch], imported: Imported) -> None:
     imported.missing += [one for work in works for one in work.missing]
     for work in works if all(work.flops for work in works) else ():
         for precision, flops in work.flops.items():
-            total.add(precision, flops)
+            total.flops[precision] += flops
     moved = [work.moved for work in works if work.moved is not None]
     total.moved = sum(moved) if len(moved) == len(works) else None
     times = [launch.metrics[TIME] for launch in launches if TIME in launch.metrics]

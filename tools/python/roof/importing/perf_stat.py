@@ -153,9 +153,9 @@ def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
     for precision, lanes in (("", 0.0), *KINDS.values()):
         widths = counts[precision]
         if "all" in widths:
-            work.add(precision, total(widths.pop("all")))
+            work.flops[precision] += total(widths.pop("all"))
         if len(widths) == 4 or len(widths) == 3 and not has_512:  # all without AVX-512
-            work.add(precision, sum((WIDTHS[width] * lanes or 1.0) * total(of) for width, of in widths.items()))
+            work.flops[precision] += sum((WIDTHS[width] * lanes or 1.0) * total(of) for width, of in widths.items())
             if len(widths) == 3 and not widest and "cpu_core" not in units:
                 remarks.append(f"FLOPs of {precision} are of three widths, which are all that a processor without "
                                "AVX-512 has; on another count the events of 512 bits as well")
