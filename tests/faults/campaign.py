@@ -80,7 +80,6 @@ def serve():
     sys.path.insert(0, str(PACKAGE))
     import roof.commands.atlas
     import roof.commands.fleet
-    import roof.fleet.comparison
     import roof.fleet.history
     import roof.fleet.judge
     import roof.fleet.links

@@ -5,8 +5,7 @@ import unittest
 import needed  # noqa: F401
 import numpy as np
 from made_fleets import WEEKS, again, as_bound, changed, make_fleet, make_links, nodes_with, slow_down
-from roof.fleet.comparison import compare_fleets
-from roof.fleet.history import judge_history
+from roof.fleet.history import compare_fleets, judge_history
 from roof.fleet.judge import judge
 from roof.fleet.links import LINK, NODE, UPLINK, judge_links
 from roof.fleet.reports import comparison_report, fleet_json, fleet_report, history_report

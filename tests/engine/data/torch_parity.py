@@ -22,8 +22,9 @@ import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "tools/peers"))
+from torch_published import published  # noqa: E402
 from torch_step import imported, network_of  # noqa: E402
-from torch_transformers import GPT2, published, token_network, transformer_block  # noqa: E402
+from torch_transformers import GPT2, token_network, transformer_block  # noqa: E402
 
 BATCH, CLASSES = 2, 1000
 INPUT_SEED, FIRST_PARAMETER_SEED, FIRST_PROJECTION_SEED, CACHE_SEED = 1, 100, 9000, 30000

@@ -14,11 +14,10 @@
 its answer and figure in a notebook. Recording needs PyTorch; `load`
 and `ceilings` need pandas; peaks, `ceilings` and `calibrate` call the program `roof`."""
 
-from roof.program import calibrate, ceilings
 from roof.estimating import Estimated, estimate
-from roof.frames import Run, load
-from roof.notebook import Report, report
+from roof.notebook import Report, Run, load, report
 from roof.peaks import Rate, Share, bandwidth, mfu, peak, place
+from roof.program import calibrate, ceilings
 from roof.recording import Recording, profile, record
 from roof.regions import region
 

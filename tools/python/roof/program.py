@@ -56,7 +56,7 @@ def calibrate(*options: str) -> Any:
 def ceilings(path: Union[str, Path, None] = None) -> Any:
     """The ceilings of a calibration's folder [that of this machine, as `peak` finds it] as a pandas data frame, one row
     each, in SI units."""
-    from roof.frames import pandas
+    from roof.notebook import pandas
     from roof.peaks import calibration
 
     return pandas().read_csv(io.StringIO(run("export", str(path or calibration()), "--format", "csv")))

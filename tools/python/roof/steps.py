@@ -5,6 +5,7 @@ A mark is a time and a key. The time from a mark to the next belongs to its key,
 key is (phase, layer), or None for time that belongs to no step, such as the wait for data."""
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Collection, Dict, List, Optional, Sequence, Tuple
 
@@ -23,7 +24,7 @@ OPTIMIZER = "optimizer"
 class Step:
     """Seconds of a step by key, and of the wait before it."""
 
-    seconds: Dict[Key, float] = field(default_factory=dict)
+    seconds: Dict[Key, float] = field(default_factory=Counter)
     data: float = 0.0
     ends_with_update: bool = False
     passes: int = 0  #: forward passes
@@ -50,7 +51,7 @@ def cycles_of(times: Sequence[float], keys: Sequence[Optional[Key]], begins: Seq
         for i in range(begin, end):
             key, duration = keys[i], times[i + 1] - times[i]
             if key is not None:
-                cycle.seconds[key] = cycle.seconds.get(key, 0.0) + duration
+                cycle.seconds[key] += duration
         before = begin - 1
         while number > 0 and before > begins[number - 1] and keys[before] is None:
             cycle.data += times[before + 1] - times[before]
@@ -79,8 +80,7 @@ def steps_of(cycles: Sequence[Step]) -> Tuple[List[Step], int]:
             step.passes += one.passes
             step.untimed = step.untimed or one.untimed
             step.cycles += one.cycles
-            for key, time in one.seconds.items():
-                step.seconds[key] = step.seconds.get(key, 0.0) + time
+            step.seconds.update(one.seconds)  # which adds
         steps.append(step)
         open_cycles = []
     return steps, len(open_cycles)

@@ -4,9 +4,8 @@ from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
-from roof.fleet.comparison import Changes, compare_fleets
 from roof.fleet.folders import Fleet
-from roof.fleet.history import FEWEST_WEEKS, HistorySeries, judge_history
+from roof.fleet.history import FEWEST_WEEKS, Changes, HistorySeries, compare_fleets, judge_history
 from roof.fleet.judge import NOTHING, Findings, FleetGroup, judge, status_of
 from roof.fleet.links import LinkFindings, judge_links
 from roof.fleet.members import FINDINGS, RANK, JudgeOptions, NodeFinding
