@@ -46,22 +46,18 @@ def number(option: str, text: str) -> int:
 def main(arguments: List[str]) -> int:
     given = options(arguments)
     if given.is_onnx:
-        return show([estimated_by_operators(given, batch) for batch in given.batches], given)
+        require("onnx", "onnx")
+        from roof.onnx_reading.network import estimated
+
+        sizes = {**given.sizes, **({"tokens": given.tokens} if given.tokens else {})}
+        return show([estimated(given.model, batch, sizes, given.precision, given.phase, given.optimizer)
+                     for batch in given.batches], given)
     if any(importlib.util.find_spec(name) is None for name in ("torch", "transformers")):
         return LACKS_LIBRARY
     from roof.estimating import estimate
 
     return show([estimate(given.model, batch=batch, tokens=given.tokens, precision=given.precision, phase=given.phase,
                           optimizer=given.optimizer or None) for batch in given.batches], given)
-
-
-def estimated_by_operators(given: argparse.Namespace, batch: int) -> Any:
-    """Of an ONNX file. Raises Missing without the library onnx."""
-    require("onnx", "onnx")
-    from roof.onnx_reading.network import estimated
-
-    sizes = {**given.sizes, **({"tokens": given.tokens} if given.tokens else {})}
-    return estimated(given.model, batch, sizes, given.precision, given.phase, given.optimizer)
 
 
 def show(counted: Sequence[Any], given: argparse.Namespace) -> int:

@@ -3,15 +3,14 @@ and writes them as `roof.estimate` writes those of a model of PyTorch."""
 
 import re
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, Optional, Tuple, Union
 
 import numpy as np
 import onnx
 
 from roof.estimating import SIZES, Estimated
-from roof.onnx_reading.operators import ATTENTION, CONVOLUTIONS, Operator
+from roof.onnx_reading.operators import ATTENTION, CONVOLUTIONS
 from roof.onnx_reading.values import INT32, INT64, Value, versions_of
 from roof.onnx_reading.walk import Walk
 from roof.shapes import Counted
@@ -20,25 +19,6 @@ from roof.texts import InputError
 from roof.work import Work
 
 BATCH = re.compile("(?i).*batch.*|bs|[bn]")  #: names of an axis
-
-
-@dataclass
-class Network:
-    """All counts are those of the batch that was asked for."""
-
-    name: str
-    parameters: int
-    stored: float  #: bytes of the parameters as they are stored
-    inputs: float  #: bytes of its inputs
-    operators: List[Operator]
-
-    def unknown(self) -> List[Operator]:
-        """Those whose FLOPs are not known; where there are any, each sum is a lower bound."""
-        return [one for one in self.operators if one.unknown]
-
-    def flops(self) -> float:
-        """Of products, forward."""
-        return sum(one.forward.contraction_flops for one in self.operators)
 
 
 def load(path: Union[str, Path]) -> Any:
@@ -93,16 +73,16 @@ class Extents:
         return tuple(made)
 
 
-def counted(model: Any, extents: Extents, float_bytes: float) -> Tuple[Walk, float, int]:
-    """The walk, the bytes of the inputs, and the batch of the file."""
+def counted(model: Any, extents: Extents, float_bytes: float) -> Tuple[Walk, int]:
+    """The walk, and the batch of the file."""
     walk = Walk({(one.domain, one.name): one for one in getattr(model, "functions", ())}, extents.of, float_bytes)
     scope = walk.initializers(model.graph)
-    moved, first = 0.0, Value()
+    first = Value()
     for one in [one for one in model.graph.input if one.name not in scope]:
         made = scope[one.name] = walk.value(extents.of_input(one), one.type.tensor_type.elem_type)
         if made.shape == () and made.type in (INT32, INT64) and extents.given(one.name) is not None:
             made.numbers = np.array(extents.given(one.name))
-        moved += made.numel() * made.size
+        walk.inputs += made.numel() * made.size
         if made.shape and not first.axes:
             first, made.axes, walk.batch_axis = made, tuple(range(made.dim())), batch_axis(one)
             begin = one.type.tensor_type.shape.dim[walk.batch_axis]
@@ -112,12 +92,12 @@ def counted(model: Any, extents: Extents, float_bytes: float) -> Tuple[Walk, flo
         walk.batch_axis = asked  # the file's word goes first
     if first.axes and walk.batch_axis != asked and begin.dim_value < 1 and time not in extents.sizes:
         raise InputError(f"axis {asked} of its input is not that of the batch; give it a number: --size {time}=N")
-    return walk, moved, first.shape[walk.batch_axis or 0] if first.axes else 1
+    return walk, first.shape[walk.batch_axis or 0] if first.axes else 1
 
 
 def read(path: Union[str, Path], batch: int = 1, sizes: Optional[Dict[str, int]] = None,
-         float_bytes: float = 4) -> Network:
-    """The operators of a file over `batch` inputs.
+         float_bytes: float = 4) -> Walk:
+    """The operators of a file over `batch` inputs, walked.
 
     sizes: numbers of open axes, and of inputs that are one integer, by their names.
 
@@ -126,12 +106,12 @@ def read(path: Union[str, Path], batch: int = 1, sizes: Optional[Dict[str, int]]
     try:
         extents = Extents(given, batch)
         try:
-            walk, moved, own = counted(model, extents, float_bytes)
+            walk, own = counted(model, extents, float_bytes)
         except InputError:
             if batch == 1:
                 raise
             extents = Extents(given, 1)  # a file that has the batch of its export in its shapes
-            walk, moved, own = counted(model, extents, float_bytes)
+            walk, own = counted(model, extents, float_bytes)
         unused = sorted(set(given) - set(extents.used))
         if unused:
             raise InputError(f"it leaves no axis '{unused[0]}' open")
@@ -142,15 +122,16 @@ def read(path: Union[str, Path], batch: int = 1, sizes: Optional[Dict[str, int]]
     except (RecursionError, TypeError):  # such as a name that is no text
         raise InputError(f"'{path}' is damaged") from None
     factor = 1 if walk.batch_axis is None else batch / max(1, own)
-    operators = walk.operators if factor == 1 else [one.of_batches(factor) for one in walk.operators]
-    return Network(Path(path).stem, walk.parameters, walk.stored, moved * factor, operators)
+    walk.inputs *= factor
+    walk.operators = walk.operators if factor == 1 else [one.of_batches(factor) for one in walk.operators]
+    return walk
 
 
 #: Kinds of products, as roof.estimating has them; the others are linear layers, or products without weights.
 PRODUCT_KINDS = {**dict.fromkeys(CONVOLUTIONS, "convolution"), **dict.fromkeys(ATTENTION, "attention")}
 
 
-def counts_of(network: Network, trains: bool) -> Counted:
+def counts_of(network: Walk, trains: bool) -> Counted:
     """As `roof.estimating.Estimated` takes them. Each result that is written counts as kept, which is the most."""
     kept = sum(one.written for one in network.operators)
     largest = max((one.read + one.written for one in network.operators), default=0.0)
@@ -178,6 +159,6 @@ def estimated(path: Union[str, Path], batch: int, sizes: Dict[str, int], precisi
     if precision not in SIZES:
         raise InputError(f"unknown precision '{precision}'; legal values: {', '.join(SIZES)}")
     network = read(path, batch, sizes, SIZES[precision])
-    point = {"model": network.name, "batch": str(batch), "precision": precision, "optimizer": optimizer or "sgd",
+    point = {"model": Path(path).stem, "batch": str(batch), "precision": precision, "optimizer": optimizer or "sgd",
              "tokens": "", "phase": phase}
     return Estimated(point, counts_of(network, phase == "train"), ["by the file's operators, each as it stands"], [])
