@@ -163,39 +163,35 @@ RULES: Dict[str, Callable[..., Any]] = {one: rule for words, rule in {
 }.items() for one in words.split()}
 
 
-class Shapes:
-    """Asks the package onnx once for each kind of operator, attributes and inputs."""
-
-    def __init__(self) -> None:
-        self._asked: Dict[Any, Found] = {}
-
-    def of(self, node: Any, operation: str, given: Given, inputs: Inputs, versions: Dict[str, int]) -> Found:
-        """Raises Refused for inputs that do not fit."""
-        data: Inputs = [inputs[k] for k in DATA_INPUTS.get(operation, range(len(inputs))) if k < len(inputs)]
-        first = data[0] if data else None
-        is_old = operation in JOINED and given.get("broadcast") and versions.get("", 99) < 7
-        rule = RULES.get("Abs" if is_old else AS.get(operation, operation))
-        if rule is not None:
-            try:
-                type_of = INT32 if operation.endswith("Integer") else first.type  # type: ignore[union-attr]
-                found = (given.get("to", 0) or type_of, rule(given, *data))
-            except (Unknown, AttributeError, IndexError, KeyError, TypeError, ValueError, ZeroDivisionError):
-                found = (0, None)
-            return [found] + [found if is_old or operation in SAME_SHAPE else (0, None)] * (len(node.output) - 1)
-        if operation == "Split" and "num_outputs" in given and first is not None and first.is_known and len(data) == 1:
-            return split(given, first, len(node.output))
-        if operation in AS:
-            made = helper.make_node(AS[operation], list(node.input)[:len(data)], list(node.output))
-            made.attribute.extend(a for a in node.attribute if a.name in ("axis", "transA", "transB"))
-            node, inputs, versions = made, data, {"": 13}
-        listed = [one is not None and one.numbers is not None and one.numbers.size <= 1024 for one in inputs]
-        key = (node.op_type, node.domain, tuple(map(bool, node.output)),
-               tuple(a.SerializeToString() for a in node.attribute),
-               tuple(one and (one.shape, one.type, one.numbers.tobytes() if has else None)
-                     for one, has in zip(inputs, listed)))
-        if key not in self._asked:
-            self._asked[key] = ask(node, inputs, listed, versions)
-        return self._asked[key]
+def shapes_of(node: Any, operation: str, given: Given, inputs: Inputs, versions: Dict[str, int],
+              asked: Dict[Any, Found]) -> Found:
+    """Raises Refused for inputs that do not fit. asked: what the package onnx said, once for each kind of operator,
+    attributes and inputs."""
+    data: Inputs = [inputs[k] for k in DATA_INPUTS.get(operation, range(len(inputs))) if k < len(inputs)]
+    first = data[0] if data else None
+    is_old = operation in JOINED and given.get("broadcast") and versions.get("", 99) < 7
+    rule = RULES.get("Abs" if is_old else AS.get(operation, operation))
+    if rule is not None:
+        try:
+            type_of = INT32 if operation.endswith("Integer") else first.type  # type: ignore[union-attr]
+            found = (given.get("to", 0) or type_of, rule(given, *data))
+        except (Unknown, AttributeError, IndexError, KeyError, TypeError, ValueError, ZeroDivisionError):
+            found = (0, None)
+        return [found] + [found if is_old or operation in SAME_SHAPE else (0, None)] * (len(node.output) - 1)
+    if operation == "Split" and "num_outputs" in given and first is not None and first.is_known and len(data) == 1:
+        return split(given, first, len(node.output))
+    if operation in AS:
+        made = helper.make_node(AS[operation], list(node.input)[:len(data)], list(node.output))
+        made.attribute.extend(a for a in node.attribute if a.name in ("axis", "transA", "transB"))
+        node, inputs, versions = made, data, {"": 13}
+    listed = [one is not None and one.numbers is not None and one.numbers.size <= 1024 for one in inputs]
+    key = (node.op_type, node.domain, tuple(map(bool, node.output)),
+           tuple(a.SerializeToString() for a in node.attribute),
+           tuple(one and (one.shape, one.type, one.numbers.tobytes() if has else None)
+                 for one, has in zip(inputs, listed)))
+    if key not in asked:
+        asked[key] = ask(node, inputs, listed, versions)
+    return asked[key]
 
 
 def ask(node: Any, inputs: Inputs, listed: Sequence[bool], versions: Dict[str, int]) -> Found:

@@ -10,7 +10,7 @@ from onnx import helper, numpy_helper
 from roof.onnx_reading.folding import MOST_NUMBERS, TYPES, kept_axes, mixes, numbers_of
 from roof.onnx_reading.operators import (COUNTED_INPUTS, KNOWN, MOVES, PACKED, PRODUCTS, RECURRENT, VIEWS, Operator,
                                          adds_up, count)
-from roof.onnx_reading.shapes import Shapes, shape_in
+from roof.onnx_reading.shapes import shape_in, shapes_of
 from roof.onnx_reading.values import (BOOL, BYTES, FLOATS, INT32, INT64, NO_DATA, Given, Refused, Shape, Unknown, Value,
                                       attributes_of, ends_itself, needed, text, versions_of, with_attributes)
 from roof.texts import InputError
@@ -34,7 +34,7 @@ class Walk:
         self.parameters, self.stored, self.inputs = 0, 0.0, 0.0  #: values, and their bytes; bytes of the inputs
         self.batch_axis: Any = 0  #: of the first input, as operators read it; None: it is none
         self._functions, self._extent, self._float_bytes = functions, extent, float_bytes
-        self._shapes, self._read = Shapes(), set()  # type: Shapes, Set[str]
+        self._asked, self._read = {}, set()  # type: Dict[Any, Any], Set[str]
         self._walked = self._computed = self._depth = 0
 
     def unknown(self) -> List[Operator]:
@@ -140,7 +140,7 @@ class Walk:
         said = [self.value(shape_in(told[one], self._extent), told[one].elem_type) if one in told else Value()
                 for one in node.output]
         try:
-            found = self._shapes.of(node, operation, given, inputs, versions)
+            found = shapes_of(node, operation, given, inputs, versions, self._asked)
         except Refused:
             if not said[0].is_known:
                 raise
