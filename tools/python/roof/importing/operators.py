@@ -5,12 +5,12 @@ import statistics
 from bisect import bisect_right
 from collections import Counter as Tally
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from roof.importing import Call, Copy, Imported, Kernel, Layer, Record, Row
 from roof.importing.timeline import phase_in
-from roof.importing.traced import is_known, short
+from roof.importing.traced import Traced, is_known, short
 from roof.texts import si
 from roof.work import Work
 
@@ -35,16 +35,6 @@ class Span(NamedTuple):
 
 
 @dataclass
-class Unit:
-    """The work of an operator: the outermost that has a formula. The precision is that of the innermost, which ran."""
-
-    work: Work
-    kind: str
-    precision: str
-    devices: set = field(default_factory=set)  #: that what it launched ran on
-
-
-@dataclass
 class Outermost:
     """The outermost call of an operator, with what ran within it."""
 
@@ -53,7 +43,7 @@ class Outermost:
     name: str
     module: str
     marked: Optional[str]  #: the phase of the range that it ran in; "" if that is none of a step
-    units: List[Unit] = field(default_factory=list)
+    units: List[Traced] = field(default_factory=list)
     calls: List[Any] = field(default_factory=list)
     layer: str = ""
     phase: str = "forward"
@@ -101,7 +91,7 @@ class Operators:
                     outermost.append(Outermost(span.start, span.end, span.name, module, marked))
                 work, before = span.what, unit
                 if unit is None and work is not None:
-                    unit = Unit(*work)
+                    unit = replace(work, devices=set())
                     outermost[-1].units.append(unit)
                 elif unit is not None and work is not None and work.precision and work.work.contraction_flops > 0:
                     unit.precision = work.precision
@@ -118,12 +108,12 @@ class Operators:
                 stacks["compiling"].append(span)
         return outermost
 
-    def add_unknown(self, device: str, name: str, unit: Optional[Unit], time: int) -> None:
+    def add_unknown(self, device: str, name: str, unit: Optional[Traced], time: int) -> None:
         self.unknown[device][""] += time
         if unit is None and not is_known(name):
             self.unknown[device][name] += time
 
-    def launch(self, call: Any, operator: str, unit: Optional[Unit]) -> None:
+    def launch(self, call: Any, operator: str, unit: Optional[Traced]) -> None:
         graph = call.name if "GraphLaunch" in call.name else ""
         for record in self.started.get(call.correlation, ()) if call.correlation is not None else ():
             self.is_linked = True

@@ -2,8 +2,9 @@
 
 import json
 import re
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, List, NamedTuple, Optional, Sequence
+from typing import Any, List, Optional, Sequence, Set
 
 from roof import work
 from roof.work import Shape, Work
@@ -43,10 +44,14 @@ NO_PRODUCTS = re.compile(r".*(nccl|c10d::|record_param_comms|triton_(poi|red|per
                          r"\w+Backward\d+", re.DOTALL)
 
 
-class Traced(NamedTuple):
+@dataclass
+class Traced:
+    """The work of an operator: the outermost that has a formula. The precision is that of the innermost, which ran."""
+
     work: Work
     kind: str
     precision: str  #: of its first input; empty if it is none that is known
+    devices: Set[str] = field(default_factory=set)  #: that what it launched ran on
 
 
 def short(name: str) -> str:
