@@ -14,12 +14,12 @@ from unittest import mock
 import needed  # noqa: F401
 from made_fleets import lines_of, make_fleet, make_links, sealed, slow_down, write
 from roof.fleet import folders
-from roof.fleet.digests import read_expected
 from roof.fleet.folders import anonymise, read_fleet
 from roof.fleet.history import compare_fleets, judge_history
 from roof.fleet.judge import judge, nodes_to_retest
 from roof.fleet.links import judge_links
 from roof.fleet.reports import comparison_report, fleet_json, fleet_report, history_report
+from roof.fleet.scripts import read_expected
 from roof.texts import InputError
 from test_digests import CHANGED, COLUMNS, DIGEST
 

@@ -14,8 +14,7 @@ from unittest import mock
 
 from roof.texts import InputError
 
-from roof.fleet.digests import node_list
-from roof.fleet.scripts import Script, fleet_script
+from roof.fleet.scripts import Script, fleet_script, node_list
 
 try:
     import yaml
@@ -107,7 +106,7 @@ class Scripts(unittest.TestCase):
                            ("n[0-100000]", "0-100000")):
             self.refuses_nodes(text, f"'{part}' in '{text}' is no range such as 01-32")
         self.refuses_nodes("n[1-400]m[1-400]", "more than 100,000 nodes")
-        with mock.patch("roof.fleet.digests.MOST_NODES", 6):
+        with mock.patch("roof.fleet.scripts.MOST_NODES", 6):
             for text in ("n[1-6]", "r[1-2]n[1-3]", "r[1-2],n[1-4]"):
                 self.assertEqual(6, len(node_list(text)))
             for text in ("r[1-2],n[1-5]", "r[1-2]n[1-4]"):

@@ -9,8 +9,7 @@ import time
 from typing import List
 
 from roof.commands import Words, require, whole
-from roof.fleet.digests import node_list, read_expected
-from roof.fleet.scripts import Script, fleet_script
+from roof.fleet.scripts import Script, fleet_script, node_list, read_expected
 from roof.fleet.tables import say, say_json, show, write_page
 from roof.texts import InputError, printable
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, Iterable, Iterator, List, Optional, Set, Tuple, Union
 
-from roof.fleet.digests import LARGEST, NODE_NAME, Digest, parse_digest
+from roof.fleet.digests import LARGEST, Digest, parse_digest
+from roof.fleet.scripts import NODE_NAME
 from roof.folder import RESULTS
 from roof.program import program
 from roof.texts import InputError
