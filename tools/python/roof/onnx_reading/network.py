@@ -4,13 +4,13 @@ and writes them as `roof.estimate` writes those of a model of PyTorch."""
 import re
 import warnings
 from pathlib import Path
-from typing import Any, Dict, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 import onnx
 
 from roof.estimating import SIZES, Estimated
-from roof.onnx_reading.operators import ATTENTION, CONVOLUTIONS
+from roof.onnx_reading.operators import ATTENTION, CONVOLUTIONS, Operator
 from roof.onnx_reading.values import INT32, INT64, Value, versions_of
 from roof.onnx_reading.walk import Walk
 from roof.shapes import Counted
@@ -42,19 +42,39 @@ def batch_axis(one: Any) -> int:
     return 0 if dims[0].dim_value == 1 else next((k for k, dim in enumerate(dims) if BATCH.fullmatch(dim.dim_param)), 0)
 
 
-class Extents:
-    """Numbers for what a file leaves open: those given by name, and the batch for the first axis of an input."""
+class Network(Walk):
+    """The walk of a file over `batch` inputs. sizes: numbers for what it leaves open, by name; the batch is the first
+    open axis of an input."""
 
-    def __init__(self, sizes: Dict[str, int], batch: int) -> None:
-        self.sizes, self._batch, self._of_batch = sizes, batch, {}  # type: Dict[str, int], int, Dict[str, int]
-        self.used: Dict[str, int] = {}
+    def __init__(self, model: Any, sizes: Dict[str, int], batch: int, float_bytes: float) -> None:
+        functions = {(one.domain, one.name): one for one in getattr(model, "functions", ())}
+        super().__init__(functions, self.extent, float_bytes)
+        self.used: Dict[str, int] = {}  #: of the sizes
+        self._sizes, self._batch, self._of_batch = sizes, batch, {}  # type: Dict[str, int], int, Dict[str, int]
+        scope = self.initializers(model.graph)
+        self.inputs, first = 0.0, Value()  #: bytes
+        for one in [one for one in model.graph.input if one.name not in scope]:
+            made = scope[one.name] = self.value(self.of_input(one), one.type.tensor_type.elem_type)
+            if made.shape == () and made.type in (INT32, INT64) and self.given(one.name) is not None:
+                made.numbers = np.array(self.given(one.name))
+            self.inputs += made.numel() * made.size
+            if made.shape and not first.axes:
+                first, made.axes, self.batch_axis = made, tuple(range(made.dim())), batch_axis(one)
+                begin = one.type.tensor_type.shape.dim[self.batch_axis]
+                asked, time = self.batch_axis, begin.dim_param or f"{one.name}.{self.batch_axis}"
+        self.graph(model.graph, [one.name for one in model.graph.output], scope, versions_of(model) or {"": 1})
+        if self.batch_axis is None and BATCH.fullmatch(begin.dim_param):
+            self.batch_axis = asked  # the file's word goes first
+        if first.axes and self.batch_axis != asked and begin.dim_value < 1 and time not in sizes:
+            raise InputError(f"axis {asked} of its input is not that of the batch; give it a number: --size {time}=N")
+        self.own_batch = first.shape[self.batch_axis or 0] if first.axes else 1  #: of the file
 
     def given(self, name: str) -> Optional[int]:
-        if name in self.sizes:
-            self.used[name] = self.sizes[name]
-        return self.sizes.get(name, self._of_batch.get(name))
+        if name in self._sizes:
+            self.used[name] = self._sizes[name]
+        return self._sizes.get(name, self._of_batch.get(name))
 
-    def of(self, dim: Any, name: str = "") -> Optional[int]:
+    def extent(self, dim: Any, name: str = "") -> Optional[int]:
         return int(dim.dim_value) if dim.dim_value > 0 else self.given(dim.dim_param or name)
 
     def of_input(self, one: Any) -> Tuple[int, ...]:
@@ -64,7 +84,7 @@ class Extents:
         made = []
         for axis, dim in enumerate(one.type.tensor_type.shape.dim):
             name = dim.dim_param or f"{one.name}.{axis}"
-            known = self.of(dim, name)
+            known = self.extent(dim, name)
             if known is None and axis == batch_axis(one):
                 self._of_batch[name] = known = self._batch
             if known is None:
@@ -72,66 +92,50 @@ class Extents:
             made.append(known)
         return tuple(made)
 
+    def unknown(self) -> List[Operator]:
+        """Operators whose FLOPs are not known; where there are any, each sum is a lower bound."""
+        return [one for one in self.operators if one.unknown]
 
-def counted(model: Any, extents: Extents, float_bytes: float) -> Tuple[Walk, int]:
-    """The walk, and the batch of the file."""
-    walk = Walk({(one.domain, one.name): one for one in getattr(model, "functions", ())}, extents.of, float_bytes)
-    scope = walk.initializers(model.graph)
-    first = Value()
-    for one in [one for one in model.graph.input if one.name not in scope]:
-        made = scope[one.name] = walk.value(extents.of_input(one), one.type.tensor_type.elem_type)
-        if made.shape == () and made.type in (INT32, INT64) and extents.given(one.name) is not None:
-            made.numbers = np.array(extents.given(one.name))
-        walk.inputs += made.numel() * made.size
-        if made.shape and not first.axes:
-            first, made.axes, walk.batch_axis = made, tuple(range(made.dim())), batch_axis(one)
-            begin = one.type.tensor_type.shape.dim[walk.batch_axis]
-            asked, time = walk.batch_axis, begin.dim_param or f"{one.name}.{walk.batch_axis}"
-    walk.graph(model.graph, [one.name for one in model.graph.output], scope, versions_of(model) or {"": 1})
-    if walk.batch_axis is None and BATCH.fullmatch(begin.dim_param):
-        walk.batch_axis = asked  # the file's word goes first
-    if first.axes and walk.batch_axis != asked and begin.dim_value < 1 and time not in extents.sizes:
-        raise InputError(f"axis {asked} of its input is not that of the batch; give it a number: --size {time}=N")
-    return walk, first.shape[walk.batch_axis or 0] if first.axes else 1
+    def flops(self) -> float:
+        """Of products, forward."""
+        return sum(one.forward.contraction_flops for one in self.operators)
 
 
 def read(path: Union[str, Path], batch: int = 1, sizes: Optional[Dict[str, int]] = None,
-         float_bytes: float = 4) -> Walk:
-    """The operators of a file over `batch` inputs, walked.
+         float_bytes: float = 4) -> Network:
+    """The operators of a file over `batch` inputs.
 
     sizes: numbers of open axes, and of inputs that are one integer, by their names.
 
     Raises InputError for another file, an axis without a number, and shapes that do not fit."""
     model, given = load(path), sizes or {}
     try:
-        extents = Extents(given, batch)
         try:
-            walk, own = counted(model, extents, float_bytes)
+            network = Network(model, given, batch, float_bytes)
         except InputError:
             if batch == 1:
                 raise
-            extents = Extents(given, 1)  # a file that has the batch of its export in its shapes
-            walk, own = counted(model, extents, float_bytes)
-        unused = sorted(set(given) - set(extents.used))
+            network = Network(model, given, 1, float_bytes)  # a file that has the batch of its export in its shapes
+        unused = sorted(set(given) - set(network.used))
         if unused:
             raise InputError(f"it leaves no axis '{unused[0]}' open")
-        if walk.batch_axis is None and batch not in (1, own):
+        if network.batch_axis is None and batch not in (1, network.own_batch):
             raise InputError("no axis of its input is that of a batch; --batch 1 counts it as it stands")
     except InputError as error:
         raise InputError(f"'{path}': {error}") from None
     except (RecursionError, TypeError):  # such as a name that is no text
         raise InputError(f"'{path}' is damaged") from None
-    factor = 1 if walk.batch_axis is None else batch / max(1, own)
-    walk.inputs *= factor
-    walk.operators = walk.operators if factor == 1 else [one.of_batches(factor) for one in walk.operators]
-    return walk
+    factor = 1 if network.batch_axis is None else batch / max(1, network.own_batch)
+    network.inputs *= factor
+    network.operators = network.operators if factor == 1 else [one.of_batches(factor) for one in network.operators]
+    return network
 
 
 #: Kinds of products, as roof.estimating has them; the others are linear layers, or products without weights.
 PRODUCT_KINDS = {**dict.fromkeys(CONVOLUTIONS, "convolution"), **dict.fromkeys(ATTENTION, "attention")}
 
 
-def counts_of(network: Walk, trains: bool) -> Counted:
+def counts_of(network: Network, trains: bool) -> Counted:
     """As `roof.estimating.Estimated` takes them. Each result that is written counts as kept, which is the most."""
     kept = sum(one.written for one in network.operators)
     largest = max((one.read + one.written for one in network.operators), default=0.0)

@@ -31,19 +31,11 @@ class Walk:
     def __init__(self, functions: Dict[Tuple[str, str], Any], extent: Callable[[Any], Optional[int]],
                  float_bytes: float) -> None:
         self.operators: List[Operator] = []
-        self.parameters, self.stored, self.inputs = 0, 0.0, 0.0  #: values, and their bytes; bytes of the inputs
+        self.parameters, self.stored = 0, 0.0  #: values, and their bytes
         self.batch_axis: Any = 0  #: of the first input, as operators read it; None: it is none
         self._functions, self._extent, self._float_bytes = functions, extent, float_bytes
         self._asked, self._read = {}, set()  # type: Dict[Any, Any], Set[str]
         self._walked = self._computed = self._depth = 0
-
-    def unknown(self) -> List[Operator]:
-        """Operators whose FLOPs are not known; where there are any, each sum is a lower bound."""
-        return [one for one in self.operators if one.unknown]
-
-    def flops(self) -> float:
-        """Of products, forward."""
-        return sum(one.forward.contraction_flops for one in self.operators)
 
     # ------------------------------------------------------------------------------------------------ values
     def value(self, shape: Shape, type_of: Any, **more: Any) -> Value:
