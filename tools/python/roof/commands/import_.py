@@ -20,6 +20,7 @@ from roof.texts import InputError, how_many, printable
 
 DEVICES = ("cpu", "gpu")
 AXES = ("model", "operation", "precision", "path")  #: in the order of the columns
+COUNTED = {"kernels": Kernel, "calls": Call, "copies": Copy, "counters": Counter}
 
 
 def options(arguments: List[str]) -> argparse.Namespace:
@@ -118,20 +119,14 @@ def write(place: Path, files: Sequence[Imported], machine: str) -> None:
         raise InputError(f"{error.filename or place}: {error.strerror}") from None
 
 
-def counts(row: Row) -> Dict[str, int]:
-    return {"kernels": len(row.of(Kernel)), "calls": len(row.of(Call)), "copies": len(row.of(Copy)),
-            "counters": len(row.of(Counter))}
-
-
-def summary(file: Path, imported: Imported) -> str:
-    lines = [f"{file}: {imported.format}"]
-    for row in imported.rows:
-        numbers = (how_many(count, "copy" if many == "copies" else many[:-1], many)
-                   for many, count in counts(row).items())
-        lines.append(f"  {identity(row)}: {', '.join(numbers)}")
-    lines += [f"  missing for a point on a roofline: {one}" for one in imported.missing]
-    lines += [f"  {one}" for one in imported.remarks]
-    return "\n".join(map(printable, lines))
+def summary(file: Dict[str, Any]) -> str:
+    """Of a file as JSON has it."""
+    lines = [f"{file['file']}: {file['format']}"]
+    for row in file["rows"]:
+        numbers = (how_many(row[many], "copy" if many == "copies" else many[:-1], many) for many in COUNTED)
+        lines.append(f"  {row['id']}: {', '.join(numbers)}")
+    lines += [f"  missing for a point on a roofline: {one}" for one in file["missing"]]
+    return "\n".join(map(printable, [*lines, *(f"  {one}" for one in file["remarks"])]))
 
 
 def main(arguments: List[str]) -> int:
@@ -142,11 +137,12 @@ def main(arguments: List[str]) -> int:
         rename_device(one, given.device)
     place = Path(given.out) if given.out else default_folder(given.machine, given.files[0])
     write(place, imported, given.machine)
+    files = [{"file": str(file), "format": one.format,
+              "rows": [{"id": identity(row), **{many: len(row.of(kind)) for many, kind in COUNTED.items()}}
+                       for row in one.rows],
+              "missing": one.missing, "remarks": one.remarks} for file, one in zip(given.files, imported)]
     if given.json:
-        documents = [{"file": str(file), "format": one.format,
-                      "rows": [{"id": identity(row), **counts(row)} for row in one.rows],
-                      "missing": one.missing, "remarks": one.remarks} for file, one in zip(given.files, imported)]
-        print(json.dumps({"files": documents, "folder": str(place)}, indent=2))
-        return 0
-    print(*map(summary, given.files, imported), printable(place), sep="\n")
+        print(json.dumps({"files": files, "folder": str(place)}, indent=2))
+    else:
+        print(*map(summary, files), printable(place), sep="\n")
     return 0
