@@ -22,7 +22,7 @@ SMALL_NETWORK = ("{name: small, image: [3, 12, 12], layers: [{convolution: {chan
 #: The same without what mixes the images of a batch, so that two ranks with half of it see the same losses.
 SMALL_UNMIXED = ("{name: unmixed, image: [3, 8, 8], layers: [{convolution: {channels: 4, window: 3, padding: 1}}, relu, "
                  "{convolution: {channels: 4, window: 3, padding: 1}}, relu, {max_pool: {window: 2}}, flatten, {linear: {features: 10}}]}")
-PEERS = ROOT / "tools" / "peers"
+PEERS = ROOT / "tests" / "acceptance" / "peers"  #: programs of PyTorch that steps run
 WITH_BF16 = WITH_ATTENTION = 8.0  # compute capability; of attention: by cuDNN
 
 

@@ -3,11 +3,15 @@ program for `roof profile` to record. Prints one line of JSON."""
 
 import argparse
 import json
+import sys
 import time
+from pathlib import Path
 
 import torch
 from torch.cuda import nvtx
-from torch_step import captured
+
+sys.path.append(str(Path(__file__).resolve().parents[3] / "tools/peers"))
+from torch_step import captured  # noqa: E402
 
 
 def model_of(name):
