@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, List, Sequence
 
 from roof.commands import Words, require, whole
+from roof.estimating import PHASES, estimate
 from roof.program import program
 from roof.texts import InputError
 
 LACKS_LIBRARY = 69  #: the exit status for which the program reads the file itself, without PyTorch
 LARGEST = {"--batch": 65536, "--tokens": 1 << 24, "--size": 1 << 24}
-PHASES = ("train", "forward", "prefill", "decode")
 PASSED_ON = ("on", "gpus", "link", "images", "out", "csv")  #: options that only the program reads
 
 
@@ -54,8 +54,6 @@ def main(arguments: List[str]) -> int:
                      for batch in given.batches], given)
     if any(importlib.util.find_spec(name) is None for name in ("torch", "transformers")):
         return LACKS_LIBRARY
-    from roof.estimating import estimate
-
     return show([estimate(given.model, batch=batch, tokens=given.tokens, precision=given.precision, phase=given.phase,
                           optimizer=given.optimizer or None) for batch in given.batches], given)
 

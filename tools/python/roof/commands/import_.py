@@ -16,6 +16,7 @@ from roof.commands import Words
 from roof.estimates import columns
 from roof.importing import RECORDS, Call, Copy, Counter, Imported, Kernel, Row
 from roof.importing.files import import_file
+from roof.steps import PHASES
 from roof.texts import InputError, how_many, printable
 
 DEVICES = ("cpu", "gpu")
@@ -76,7 +77,7 @@ def measurement(row: Row, imported: Imported) -> folder.Row:
     cells: folder.Row = {"id": identity(row), "bench": "import", "role": row.role, "device": row.device}
     cells.update({axis: row.point.get(axis, "") for axis in AXES})
     cells.update({"status": "ok", **columns("launch", row.times), "samples": len(row.times), "discarded": 0})
-    for phase in ("data", "forward", "backward", "update"):
+    for phase in ("data", *PHASES):
         cells.update(columns(phase, row.phases.get(phase, [])))
     remarks = [f"imported from {imported.format}", *(f"missing: {one}" for one in imported.missing), *imported.remarks]
     return {**cells, **work_of(row, row.known), "flops_at_least": "1" if row.at_least else "", "time_known": "measured",

@@ -11,10 +11,10 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 from roof.importing import Call, Copy, Imported, Kernel, Layer, Record, Row
 from roof.importing.timeline import phase_in
 from roof.importing.traced import Traced, is_known, short
+from roof.steps import PHASES
 from roof.texts import si
 from roof.work import Work
 
-PHASES = ("forward", "backward", "update")
 SMALLEST = 0.01  #: share of the time from which an operator without a formula is named
 MASK = "attention is counted in full where the trace does not tell its mask"
 COMPILING = "(dynamo_timed)"  #: in names of ranges in which PyTorch traces a model, whose operators do not run
