@@ -12,7 +12,7 @@ median at most, so that no single week makes a drift."""
 import math
 from collections import Counter, defaultdict, namedtuple
 from dataclasses import dataclass, field, replace
-from typing import Dict, List, Tuple
+from typing import Any, Dict, List, Tuple
 
 import numpy as np
 import pandas as pd
@@ -42,9 +42,6 @@ Comparison = namedtuple("Comparison", "kind plan revision_a revision_b ceilings"
 #: `kinds`: a Comparison each; `nodes`: Findings of the ratios B to A of nodes in both, judged as rates; `only_a`:
 #: nodes.
 Changes = namedtuple("Changes", "kinds nodes only_a only_b")
-#: A node and ceiling whose rate, to the fleet's median of each week, went down. `since`: the Monday of the first slower
-#: week; `ratio`: after to before; `chance`: that a node without drift shows as much.
-NodeDrift = namedtuple("NodeDrift", "node ceiling since ratio weeks_before weeks_after chance")
 #: A week, by its Monday, in which most nodes changed. `ratio`: to the same nodes' week before; `nodes`: in both.
 FleetShift = namedtuple("FleetShift", "ceiling week ratio low high nodes")
 
@@ -61,7 +58,9 @@ class HistorySeries:
     nodes: int = 0
     tests: int = 0  #: nodes and ceilings with enough weeks
     visible: float = 0.0  #: the smallest drop of a node, from the middle on, found in 95% of cases; 0: none
-    drifts: List[NodeDrift] = field(default_factory=list)  #: the largest first
+    #: Nodes and ceilings whose rate, to the fleet's median of each week, went down, the largest first. `since`: the
+    #: Monday of the first slower week; `ratio`: after to before; `chance`: that a node without drift shows as much.
+    drifts: List[Any] = field(default_factory=list)
     shifts: List[FleetShift] = field(default_factory=list)
 
 
@@ -107,8 +106,7 @@ def _largest(d: pd.Series, frame: pd.DataFrame) -> Tuple[np.ndarray, np.ndarray]
     """C of each line, and the row of its last week before the change."""
     sums = (d - d.groupby(frame["line"]).transform("mean")).groupby(frame["line"]).cumsum()
     sums[~frame["line"].duplicated(keep="last")] = -np.inf
-    most = sums[sums == sums.groupby(frame["line"]).transform("max")]
-    at = most.index[~frame["line"][most.index].duplicated()]
+    at = sums.groupby(frame["line"]).idxmax()
     scatter = frame["sigma"][at] * np.sqrt(frame["weeks"][at])
     return (np.maximum(0, sums[at]) / scatter).to_numpy(), at.to_numpy()
 
@@ -120,11 +118,12 @@ def _drifts(frame: pd.DataFrame, normal: np.ndarray) -> pd.DataFrame:
     off, most = frame["d"] - frame.groupby("line")["d"].transform("median"), WINSORIZED * frame["sigma"]
     of_cut, _ = _largest(off.clip(-most, most), frame)
     before, since = frame.groupby("line").cumcount() + 1, frame["week"].shift(-1)
-    found = frame.assign(before=before, since=since).loc[at].reset_index(drop=True)
-    found["after"], both = found["weeks"] - found["before"], found["weeks"] * np.sqrt(found["weeks"])
-    found["change"] = -c * found["sigma"] * both / (found["before"] * found["after"])  # difference of the means
+    found = frame.assign(weeks_before=before, since=since).loc[at].reset_index(drop=True)
+    after, both = found["weeks"] - found["weeks_before"], found["weeks"] * np.sqrt(found["weeks"])
+    change = -c * found["sigma"] * both / (found["weeks_before"] * after)  # difference of the means
     share = normal[found["node"]]
-    return found.assign(chance=share * np.exp(-2 * c**2) + (1 - share) * np.exp(-2 * of_cut**2))
+    chance = share * np.exp(-2 * c**2) + (1 - share) * np.exp(-2 * of_cut**2)
+    return found.assign(weeks_after=after, change=change, ratio=change.map(exp), chance=chance)
 
 
 def _shifts(frame: pd.DataFrame, names: Dict[str, pd.Index]) -> List[FleetShift]:
@@ -170,7 +169,7 @@ def _series_of(fleet: Fleet) -> List[HistorySeries]:
 
 
 def judge_history(fleet: Fleet) -> List[HistorySeries]:
-    series, scatters, candidates = _series_of(fleet), [], [pd.DataFrame({"chance": [], "change": []})]
+    series, scatters, candidates = _series_of(fleet), [], [pd.DataFrame({"chance": [], "change": [], "ratio": []})]
     for number, found in enumerate(series):
         frame, names, scatters = found.rates.reset_index(name="x"), {}, [*scatters, (0.0, 0.0)]
         for of in KEYS:
@@ -191,12 +190,11 @@ def judge_history(fleet: Fleet) -> List[HistorySeries]:
         sigmas = frame.groupby("ceiling")["sigma"].first().reindex(range(len(names["ceiling"]))).fillna(0.0)
         scatters[-1] = float(sigmas.median()), float(normal[0])
     rows = pd.concat(candidates[1:] or candidates)
-    for row in rows[holm(rows["chance"]) & (rows["change"] < MATERIAL).to_numpy()].itertuples():
-        series[row.series].drifts.append(NodeDrift(row.node, row.ceiling, row.since, exp(row.change), int(row.before),
-                                                   int(row.after), float(row.chance)))
+    drifted = rows[holm(rows["chance"]) & (rows["change"] < MATERIAL).to_numpy()]
+    for row in drifted.sort_values("ratio", kind="stable").itertuples():
+        series[row.series].drifts.append(row)
     for found, scatter in zip(series, scatters):
         found.visible = _visible_drop(*scatter, len(found.weeks), len(rows))
-        found.drifts.sort(key=lambda drift: drift.ratio)
     return series
 
 
