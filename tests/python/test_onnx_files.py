@@ -53,6 +53,18 @@ class Files(unittest.TestCase):
                         found = network.read(OF_MODELS / f"{name}.onnx", batch)
                         self.assertEqual((int(parameters), batch * float(flops)), (found.parameters, found.flops()), name)
 
+    def test_an_operator_has_the_shape_of_its_own_version(self):
+        # Squeeze-12 has its axes as an attribute; Squeeze-13 as an input, without which all of extent 1 go
+        functions = {version: helper.make_function("custom", f"F{version}", ["a"], ["b"], [node("Squeeze", ["a"], "b", axes=[1])],
+                                                   [helper.make_opsetid("", version)]) for version in (12, 13)}
+        shapes = {12: (2, 1, 8), 13: (2, 8)}
+        for order in ((12, 13), (13, 12)):
+            nodes = [one for k in order for one in (node(f"F{k}", ["x"], f"s{k}", "custom"), node("Neg", [f"s{k}"], f"n{k}"),
+                                                    node("ReduceSum", [f"n{k}"], f"r{k}", keepdims=0))]
+            last = node("Add", [f"r{k}" for k in order], "y")
+            found = read(made([*nodes, last], (), (1, 1, 8), functions=list(functions.values())), 2)
+            self.assertEqual([shapes[k] for k in order], [one.output for one in found.operators if one.kind == "Neg"])
+
     def test_weights_are_stored_in_their_own_bytes(self):
         with zipfile.ZipFile(DATA / "onnx_kinds.zip") as files:
             self.assertEqual(640, read(files.read("fp8_weights.onnx")).stored)

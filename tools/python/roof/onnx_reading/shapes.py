@@ -166,7 +166,7 @@ RULES: Dict[str, Callable[..., Any]] = {one: rule for words, rule in {
 def shapes_of(node: Any, operation: str, given: Given, inputs: Inputs, versions: Dict[str, int],
               asked: Dict[Any, Found]) -> Found:
     """Raises Refused for inputs that do not fit. asked: what the package onnx said, once for each kind of operator,
-    attributes and inputs."""
+    attributes, inputs and versions."""
     data: Inputs = [inputs[k] for k in DATA_INPUTS.get(operation, range(len(inputs))) if k < len(inputs)]
     first = data[0] if data else None
     is_old = operation in JOINED and given.get("broadcast") and versions.get("", 99) < 7
@@ -185,7 +185,7 @@ def shapes_of(node: Any, operation: str, given: Given, inputs: Inputs, versions:
         made.attribute.extend(a for a in node.attribute if a.name in ("axis", "transA", "transB"))
         node, inputs, versions = made, data, {"": 13}
     listed = [one is not None and one.numbers is not None and one.numbers.size <= 1024 for one in inputs]
-    key = (node.op_type, node.domain, tuple(map(bool, node.output)),
+    key = (node.op_type, node.domain, frozenset(versions.items()), tuple(map(bool, node.output)),
            tuple(a.SerializeToString() for a in node.attribute),
            tuple(one and (one.shape, one.type, one.numbers.tobytes() if has else None)
                  for one, has in zip(inputs, listed)))
