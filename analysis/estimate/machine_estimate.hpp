@@ -30,7 +30,7 @@
 namespace roof::analysis {
 
 /// Measured times over predicted ones: 90% of a further step, by those of results/examples/predictions.csv, whose page
-/// judges each machine by the others. By the roofs alone, and by a trial (trial.hpp).
+/// judges each machine by the others. By the roofs alone, and by a trial (trial_of).
 inline constexpr double fastest_of_predicted = 0.86, slowest_of_predicted = 1.31;
 inline constexpr double fastest_of_tried = 0.84, slowest_of_tried = 1.19;
 

@@ -2,13 +2,39 @@
 // bytes are those of operands (exact), and lines of simulated caches.
 #pragma once
 
-#include "analysis/instructions/callgrind_file.hpp"
-
+#include <cstdint>
+#include <filesystem>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof::analysis {
+
+// The file of valgrind's callgrind, started with --dump-instr=yes --compress-pos=no: how often each instruction ran in
+// each function, and which lines of the simulated caches it missed.
+
+/// Counts of one instruction, in all its executions within a function. Lines are those of data.
+struct ExecutedInstruction {
+    std::uint64_t address = 0;  ///< in the object's file, as the linker gave it; of code without a file, in memory
+    double times = 0;
+    double first_read = 0;  ///< lines that loads and stores missed in the first cache
+    double first_written = 0;
+    double last_read = 0;  ///< … and in the last one
+    double last_written = 0;
+    double written_back = 0;  ///< changed lines that had to leave the last cache for these; with --simulate-wb=yes
+};
+
+struct ExecutedFunction {
+    std::string name;
+    std::string object;  ///< path of the program or library; "???" of code that is in no file
+    std::vector<ExecutedInstruction> instructions;
+};
+
+/// Throws Error for another file, and for one without addresses.
+std::vector<ExecutedFunction> parse_callgrind(std::string_view text);
 
 /// Number format, instruction set and bits of the vector, 0 for one number.
 struct KindOfFlops {
@@ -42,5 +68,35 @@ struct ExecutedProgram {
 
 /// Adds up the files of a program's processes. Code that cannot be read counts as unknown. Known: simulated.
 ExecutedProgram executed_work(const std::vector<ExecutedFunction>& functions);
+
+// The code of a program or library, read from its ELF file.
+
+class ObjectCode {
+  public:
+    /// Throws InputError if the file cannot be read, and Error if it is no 64-bit ELF file.
+    explicit ObjectCode(const std::filesystem::path& file);
+
+    /// The bytes from an address, as the linker gave it, to the end of its segment; empty outside the segments.
+    std::span<const std::uint8_t> at(std::uint64_t address) const;
+    /// The address of a place in the file; nullopt outside the segments.
+    std::optional<std::uint64_t> address_of(std::uint64_t place) const;
+
+  private:
+    struct Segment {
+        std::uint64_t address, place, bytes;
+    };
+    std::string content_;
+    std::vector<Segment> segments_;
+};
+
+/// The code of files, each read once.
+class ObjectCodes {
+  public:
+    /// Null for a file that is gone or not readable.
+    const ObjectCode* of(const std::string& file);
+
+  private:
+    std::map<std::string, std::optional<ObjectCode>> known_;
+};
 
 }  // namespace roof::analysis

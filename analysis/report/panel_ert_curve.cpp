@@ -1,7 +1,7 @@
 // The Empirical Roofline curves: the rate of a loop of loads and multiply-adds at each arithmetic intensity and working
 // set, under the measured roofs.
 #include "analysis/report/report.hpp"
-#include "analysis/study/ceilings/ert_curves.hpp"
+#include "analysis/study/ceilings/ceiling_tables.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 

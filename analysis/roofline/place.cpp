@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <map>
 
 namespace roof::analysis {

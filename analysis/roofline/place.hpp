@@ -135,7 +135,7 @@ struct WorkRoofs {
     FlopRate compute_roof;             ///< roof of the row's precision; 0 if it was not measured
     bool peak_is_lower_bound = false;  ///< that roof
     int roof_threads = 0;              ///< the thread count of the roofs
-    bool lasting = false;              ///< among them are roofs over seconds (lasting.cpp)
+    bool lasting = false;              ///< among them are roofs over seconds (roofs.cpp)
 };
 
 /// The least time that the roofs allow, and which of them asks for it.
@@ -188,7 +188,7 @@ bool is_confident(const Placement& placement);
 /// confident; "DRAM or a nearer level" with Placement::nearer_may_bind; empty without ceilings.
 std::string bottleneck_text(const Placement& placement);
 
-// In words (describe.cpp).
+// In words (bottleneck.cpp).
 
 /// "up to ", "at least ", "about " or nothing: what the intervals of the bytes and the roofs allow to say of a
 /// headroom.

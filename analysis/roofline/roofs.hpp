@@ -84,7 +84,7 @@ const Ceiling* link_between_gpus(const Ceilings& ceilings);
 const Ceiling* link_between_nodes(const Ceilings& ceilings, int ranks);
 
 // What lasts: the roofs that probes reached over seconds (ert/method/plan/sustain.hpp), beside those of bursts of
-// milliseconds (lasting.cpp).
+// milliseconds.
 
 /// The ceilings with the rates that these probes sustained (`Ceiling::lasting`). Where one ceiling of a
 /// precision or level was repeated with a number of threads, its ceilings that were not repeated are left out. A probe

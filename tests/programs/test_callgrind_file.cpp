@@ -1,8 +1,6 @@
 // Callgrind's file with addresses, and the work of a program from it. The code is written by hand as an ELF file.
-#include "analysis/instructions/callgrind_file.hpp"
 #include "analysis/instructions/decoder.hpp"
 #include "analysis/instructions/executed_work.hpp"
-#include "analysis/instructions/object_code.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"

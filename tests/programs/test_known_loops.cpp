@@ -5,7 +5,6 @@
 #include "tests/skip.hpp"
 #include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/programs/executed_program.hpp"
-#include "tools/roof/programs/scratch.hpp"
 #include "tools/roof/programs/simulated_program.hpp"
 
 #include <catch2/catch.hpp>

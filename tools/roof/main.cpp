@@ -4,7 +4,7 @@
 #include "tools/roof/command_line.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/process.hpp"
-#include "tools/roof/programs/measured_anew.hpp"
+#include "tools/roof/programs/child_program.hpp"
 
 #include <unistd.h>
 #include <ext/stdio_filebuf.h>

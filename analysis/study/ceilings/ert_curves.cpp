@@ -1,4 +1,4 @@
-#include "analysis/study/ceilings/ert_curves.hpp"
+#include "analysis/study/ceilings/ceiling_tables.hpp"
 
 #include "analysis/table/rows.hpp"
 #include "ert/method/ceilings/point_summary.hpp"

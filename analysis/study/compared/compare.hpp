@@ -121,7 +121,7 @@ std::string drift_text(const Comparison& comparison, int columns = 0);
 /// {"since": folder, "compared": n, "moved": [as "ceilings" in to_json]}
 nlohmann::json drift_json(const Comparison& comparison);
 
-// By the roofs (by_roofs.cpp).
+// By the roofs.
 
 /// The step's time over the least time of its placement; nothing without one.
 std::optional<Side> times_the_least(const Study& study, const Measurement& row);

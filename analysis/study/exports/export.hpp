@@ -29,7 +29,7 @@ namespace roof::analysis {
 std::string exported(const Study& study, std::string_view format, const std::string& device);
 std::vector<std::string> export_formats();
 
-// The roofs of a device in the forms of programs that divide by a peak (peaks.cpp). docs/exports.md says what reads
+// The roofs of a device in the forms of programs that divide by a peak (export.cpp). docs/exports.md says what reads
 // them and how that was checked.
 
 /// The roofs of the device at the most threads. Throws InputError for an unknown device, and without ceilings.
@@ -57,7 +57,7 @@ std::string as_inference_sim(const Study& study, const std::string& device);
 /// bound has no upper end.
 std::string as_prometheus(const Study& study);
 
-// One training step as a trace for Perfetto and chrome://tracing (trace.cpp). Results have median times of layers but
+// One training step as a trace for Perfetto and chrome://tracing (json.cpp). Results have median times of layers but
 // no start times, so layers are placed one after another within their phases. The file states this.
 
 /// {"traceEvents": [names, a slice for the step, one per phase, one per layer], "otherData": {…}}. The process is the

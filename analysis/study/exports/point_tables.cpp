@@ -1,5 +1,5 @@
 // The data of the charts for programs: placements, ceilings, and the sweeps behind them.
-#include "analysis/study/ceilings/ert_curves.hpp"
+#include "analysis/study/ceilings/ceiling_tables.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"

@@ -47,7 +47,7 @@ struct Ceiling {
     std::string change{};
     std::vector<Round> samples{};     ///< of which the rate is made
     bool per_clock_compared = false;  ///< since the clock varied
-    bool lasting = false;             ///< over seconds, not of bursts (analysis/roofline/lasting.cpp)
+    bool lasting = false;             ///< over seconds, not of bursts (analysis/roofline/roofs.cpp)
     int times = 0;                    ///< of looks that agree on the rate (looks.hpp); 0: one calibration alone judges
     Seconds over{};                   ///< from the first of these times to the last
     std::optional<double> between{};  ///< half_widths_between() times (looks.hpp)

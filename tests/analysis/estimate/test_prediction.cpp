@@ -1,7 +1,6 @@
 // Predictions: written before the measurement, read back after it, and compared with it.
 #include "analysis/estimate/prediction.hpp"
 
-#include "analysis/estimate/trial.hpp"
 #include "ert/base/error.hpp"
 #include "made.hpp"
 #include "tests/fakes/read_csv.hpp"

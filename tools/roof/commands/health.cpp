@@ -6,8 +6,7 @@
 #include "tools/roof/commands/side_by_side.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/terminal.hpp"
-#include "tools/roof/programs/scratch.hpp"
-#include "tools/roof/programs/time_limit.hpp"
+#include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/session.hpp"
 

@@ -4,7 +4,11 @@
 #include "ert/base/files.hpp"
 #include "ert/base/process.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/plan/measure.hpp"
+#include "ert/method/plan/processes.hpp"
+#include "ert/method/results/results.hpp"
 #include "tools/roof/console/terminal.hpp"
+#include "tools/roof/session/plans.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,13 +20,17 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
+#include <system_error>
+#include <utility>
 
 namespace roof {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -233,6 +241,115 @@ int run_in_package(const std::string& command, const std::vector<std::string>& a
         ::raise(status - signalled);
     }
     return status;
+}
+
+Scratch::Scratch(const std::string& prefix)
+{
+    const char* const chosen = std::getenv("TMPDIR");
+    for (const std::filesystem::path folder : {chosen == nullptr ? "" : chosen, "/tmp", "/var/tmp", "."}) {
+        std::string pattern = (folder / (prefix + "XXXXXX")).string();
+        if (folder.empty() || ::mkdtemp(pattern.data()) == nullptr) continue;
+        path_ = std::filesystem::absolute(pattern);
+        return;
+    }
+    throw InputError("no temporary folder can be made in TMPDIR, /tmp, /var/tmp or the working folder (" +
+                     std::string(std::strerror(errno)) + ")");
+}
+
+Scratch::~Scratch()
+{
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::string_view begin)
+{
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        if (entry.path().filename().string().starts_with(begin)) found.push_back(entry.path());
+    std::ranges::sort(found, {}, [](const auto& path) { return std::pair(path.native().size(), path); });
+    return found;
+}
+
+namespace {
+
+/// The file to which the first process writes its choices of algorithms and from which the others take them.
+constexpr const char* variable = "ROOF_CHOICES";
+
+class Processes {
+  public:
+    explicit Processes(Item item)
+    {
+        item.stopping = of_one_process(item.stopping);
+        write_file(plan(), plan_of(item));
+        ::setenv(variable, (scratch_.path() / "choices.csv").c_str(), 1);
+    }
+    ~Processes() { ::unsetenv(variable); }
+    Processes(const Processes&) = delete;
+    Processes& operator=(const Processes&) = delete;
+
+    std::optional<Measurement> next()
+    {
+        constexpr int interrupted_status = 130;
+        const std::filesystem::path out = scratch_.path() / std::to_string(++started_);
+        std::string problem;
+        const int status = run_again({program_path().string(), "sweep", plan().string(), "--out", out.string()},
+                                     {{"ROOF_RESULTS", scratch_.path().string()}}, problem);
+        if (status == interrupted_status) throw Interrupted();
+        if (status != 0) return std::nullopt;
+        const std::vector<Measurement> rows = read_results(out).rows;
+        if (rows.size() != 1 || rows.front().status != Status::ok) return std::nullopt;
+        return rows.front();
+    }
+
+  private:
+    std::filesystem::path plan() const { return scratch_.path() / "plan.yaml"; }
+
+    Scratch scratch_{"roof-process-"};
+    int started_ = 0;
+};
+
+}  // namespace
+
+std::function<std::optional<Measurement>()> measured_anew(const Item& item)
+{
+    return [processes = std::make_shared<Processes>(item)] { return processes->next(); };
+}
+
+TimeLimit::TimeLimit(int seconds, int status, std::string text, fs::path scratch)
+    : thread_([this, seconds, status, text = std::move(text), scratch = std::move(scratch)] {
+          wait(seconds, status, text, scratch);
+      })
+{
+}
+
+TimeLimit::~TimeLimit()
+{
+    {
+        const std::lock_guard lock(mutex_);
+        has_ended_ = true;
+    }
+    ended_.notify_all();
+    thread_.join();
+}
+
+void TimeLimit::wait(int seconds, int status, const std::string& text, const fs::path& scratch)
+{
+    sigset_t term;  // not for this thread: the one that forwards it waits for it
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &term, nullptr);
+    std::unique_lock lock(mutex_);
+    if (ended_.wait_for(lock, std::chrono::seconds(seconds), [this] { return has_ended_; })) return;
+    [[maybe_unused]] const auto written = write(own_output(), text.data(), text.size());
+    if (forwards) {
+        constexpr auto to_end = std::chrono::milliseconds(500);
+        kill(getpid(), SIGTERM);
+        std::this_thread::sleep_for(to_end);
+    }
+    std::error_code ignored;
+    fs::remove_all(scratch, ignored);
+    std::_Exit(status);
 }
 
 }  // namespace roof

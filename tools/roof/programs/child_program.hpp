@@ -1,10 +1,17 @@
 // Runs other programs, attached to our streams or to read their output.
 #pragma once
 
+#include "tools/roof/console/context.hpp"
+
+#include <atomic>
+#include <condition_variable>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 namespace roof {
@@ -47,5 +54,52 @@ std::string installed(const std::string& program);
 /// interpreter is the one that ROOF_PYTHON names, else the first python3 in an absolute folder of PATH. Throws
 /// InputError that says how to get what is missing.
 int run_in_package(const std::string& command, const std::vector<std::string>& arguments);
+
+// A temporary folder, for the files of other programs or of a measurement that leaves none.
+
+/// A new folder in TMPDIR, or where that cannot be written in /tmp, /var/tmp or the working folder; the destructor
+/// removes it with all that is in it.
+class Scratch {
+  public:
+    /// `prefix`: how the folder's name begins. Throws InputError if none of them takes a folder.
+    explicit Scratch(const std::string& prefix = "roof-simulate-");
+    ~Scratch();
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+/// What lies in a folder under a name that begins so: of two numbers the lesser first.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::string_view begin);
+
+/// A time limit that also ends what does not answer, such as a driver: ends the process with `status` when the time is
+/// over, whatever its other threads do: prints `text` on standard output, and removes `scratch`.
+class TimeLimit {
+  public:
+    TimeLimit(int seconds, int status, std::string text, std::filesystem::path scratch);
+    ~TimeLimit();
+    TimeLimit(const TimeLimit&) = delete;
+    TimeLimit& operator=(const TimeLimit&) = delete;
+
+    /// Set while run_children() forwards signals: they are ended first.
+    std::atomic<bool> forwards{false};
+
+  private:
+    void wait(int seconds, int status, const std::string& text, const std::filesystem::path& scratch);
+
+    std::mutex mutex_{};
+    std::condition_variable ended_{};
+    bool has_ended_ = false;
+    std::thread thread_;
+};
+
+// Measures a step in further processes, one after another, which get pages and places of their own.
+
+/// As Context::measured_anew: by `roof sweep` in a folder of its own, whose samples are a process's share.
+std::function<std::optional<Measurement>()> measured_anew(const Item& item);
 
 }  // namespace roof

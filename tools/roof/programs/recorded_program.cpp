@@ -3,8 +3,8 @@
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 #include "ert/recording/record_files.hpp"
+#include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/programs/counted_program.hpp"
-#include "tools/roof/programs/scratch.hpp"
 
 #include <fmt/format.h>
 

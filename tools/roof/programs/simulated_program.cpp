@@ -7,7 +7,6 @@
 #include "ert/recording/record_files.hpp"
 #include "tools/roof/console/terminal.hpp"
 #include "tools/roof/programs/child_program.hpp"
-#include "tools/roof/programs/scratch.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>

@@ -9,7 +9,6 @@
 #include "ert/method/plan/measure.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/child_program.hpp"
-#include "tools/roof/programs/scratch.hpp"
 #include "tools/roof/programs/simulator.hpp"
 #include "tools/roof/session/explain.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "ert/base/units.hpp"
 #include "tools/roof/console/context.hpp"
-#include "tools/roof/programs/simulated_caches.hpp"
+#include "tools/roof/programs/executed_program.hpp"
 #include "tools/roof/session/plans.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #include "tools/roof/reading/study.hpp"
 
-#include "analysis/estimate/trial.hpp"
+#include "analysis/estimate/prediction.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/tables.hpp"

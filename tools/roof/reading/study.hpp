@@ -59,8 +59,8 @@ std::optional<analysis::Comparison> drift_since_last(const Results& now, const S
 // Predictions made before rows are measured.
 
 /// Predicts the training steps among the items on their devices, under this machine's calibration. `tries`: each kind
-/// of step on a CPU by its trial (analysis/estimate/trial.hpp), which takes up to a second. Throws InputError without a
-/// calibration.
+/// of step on a CPU by its trial (analysis/estimate/prediction.hpp), which takes up to a second. Throws InputError
+/// without a calibration.
 std::vector<analysis::Prediction> predict(const std::vector<Item>& items, Context& context, bool tries);
 
 /// Writes the predictions into the folder before its first row, and prints their fingerprint on `context.err`. Keeps

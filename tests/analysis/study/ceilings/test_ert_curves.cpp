@@ -1,5 +1,5 @@
 // The roofs over an ERT curve.
-#include "analysis/study/ceilings/ert_curves.hpp"
+#include "analysis/study/ceilings/ceiling_tables.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>

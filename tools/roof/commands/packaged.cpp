@@ -1,4 +1,4 @@
-// `roof fleet`: a command of the Python package (tools/python/roof/commands/fleet.py).
+// Commands of the Python package (tools/python/roof/commands), behind the words that help and completion know.
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -24,6 +24,23 @@ Action fleet(OptionParser& parser)
             throw InputError("fleet: " + unknown_word("word", words.front(), verbs));
         return run_in_package("fleet", parser.arguments());
     };
+}
+
+Action atlas(OptionParser& parser)
+{
+    parser.repeated("DIR");
+    parser.value("--out");
+    parser.flag("--json");
+    return [&parser](Context&) { return run_in_package("atlas", parser.arguments()); };
+}
+
+Action import(OptionParser& parser)
+{
+    parser.list("FILE");
+    for (const char* const option : {"--out", "--name", "--device"}) parser.value(option);
+    parser.value("--machine", "imported");
+    parser.flag("--json");
+    return [&parser](Context&) { return run_in_package("import", parser.arguments()); };
 }
 
 }  // namespace roof
