@@ -2,7 +2,7 @@
 #include "ert/base/error.hpp"
 #include "tests/data/jpeg_files.hpp"
 #include "tools/make_images/folder.hpp"
-#include "workloads/data/image_list.hpp"
+#include "workloads/data/folder.hpp"
 #include "workloads/data/jpeg.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "workloads/engine/memory_plan.hpp"
+#include "workloads/engine/program.hpp"
 
 #include "ert/base/error.hpp"
 

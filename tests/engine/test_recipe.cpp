@@ -12,11 +12,12 @@ using namespace roof::engine;
 
 TEST_CASE("A loss that is not finite, or a first loss far above guessing, is an error")
 {
-    CHECK_NOTHROW(check_losses(Parameters::random, 1000, 6.9, 5.0));
-    CHECK_NOTHROW(check_losses(Parameters::random, 1000, std::nullopt, 5.0));
-    CHECK_THROWS_AS(check_losses(Parameters::random, 1000, 6.9, std::numeric_limits<double>::quiet_NaN()), Error);
-    CHECK_THROWS_AS(check_losses(Parameters::random, 1000, 60, 5.0), Error);
-    CHECK_NOTHROW(check_losses(Parameters::hashed, 1000, 60, 5.0));
+    CHECK_NOTHROW(check_losses(engine::Parameters::random, 1000, 6.9, 5.0));
+    CHECK_NOTHROW(check_losses(engine::Parameters::random, 1000, std::nullopt, 5.0));
+    CHECK_THROWS_AS(check_losses(engine::Parameters::random, 1000, 6.9, std::numeric_limits<double>::quiet_NaN()),
+                    Error);
+    CHECK_THROWS_AS(check_losses(engine::Parameters::random, 1000, 60, 5.0), Error);
+    CHECK_NOTHROW(check_losses(engine::Parameters::hashed, 1000, 60, 5.0));
 }
 
 TEST_CASE("A learning rate that is negative or not finite is refused before anything is measured")

@@ -1,7 +1,7 @@
 // What each operator makes of constants, by the definitions of ONNX, and what it refuses; constants of each type.
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "workloads/model/onnx_tensors.hpp"
+#include "workloads/model/onnx_node.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tests/engine/reference.hpp"
-#include "workloads/onednn/network.hpp"
+#include "workloads/onednn/step.hpp"
 
 #include <string>
 #include <vector>

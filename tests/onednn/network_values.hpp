@@ -1,7 +1,7 @@
 // What a CPU network has trained, in PyTorch's shapes: OIHW, [out][in], [channels].
 #pragma once
 
-#include "workloads/onednn/network.hpp"
+#include "workloads/onednn/step.hpp"
 
 #include <cstddef>
 #include <vector>

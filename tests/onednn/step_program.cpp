@@ -1,7 +1,7 @@
 // Runs a step of a small network as often as its argument says, for a tool that measures a whole process. The cost of
 // one step is the difference between two runs. Prints the bytes that its parts report, an interval.
 #include "workloads/model/graph.hpp"
-#include "workloads/onednn/network.hpp"
+#include "workloads/onednn/step.hpp"
 
 #include <cstdlib>
 #include <iostream>

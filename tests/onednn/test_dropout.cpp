@@ -1,5 +1,5 @@
-#include "workloads/onednn/network.hpp"
 #include "workloads/onednn/operations/binding.hpp"
+#include "workloads/onednn/step.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

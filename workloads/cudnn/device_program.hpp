@@ -7,7 +7,6 @@
 #include "workloads/nccl/device_exchange.hpp"
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -12,7 +12,6 @@
 #include "workloads/cudnn/ranks.hpp"
 #include "workloads/engine/step.hpp"
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>

@@ -31,7 +31,7 @@ struct Settings {
     bool deterministic = false;  ///< on a GPU: use only engines and kernels that give the same bits in each run
     /// On a GPU: whether suggested engines are timed and the fastest used; otherwise the first suggestion is used.
     bool tune = true;
-    /// Use moments (passes/moments.hpp) wherever they serve; otherwise where a trial shows that they are faster.
+    /// Use moments (passes/passes.hpp) wherever they serve; otherwise where a trial shows that they are faster.
     bool moments = false;
     /// Remembered choices. Null: trials are made each time, and `direct` on a CPU takes this project's first kernel if
     /// there is one.

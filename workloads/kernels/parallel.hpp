@@ -1,6 +1,8 @@
 // OpenMP for the kernels. A range's loop is a function, compiled per instruction set, which an OpenMP region cannot be.
 #pragma once
 
+#include "ert/base/processors.hpp"
+
 #include <omp.h>
 
 #include <algorithm>
@@ -26,7 +28,15 @@ void for_ranges(std::size_t count, Loop loop)
 
 /// Throws Error if OpenMP gives fewer threads: work is divided by the number that was asked for, and oneDNN waits for
 /// each.
-void require_team(int threads);
+inline void require_team(int threads)
+{
+    omp_set_dynamic(0);
+    int given = 0;
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+    given = omp_get_num_threads();
+    roof::require_team(given, threads);
+}
 
 /// Sets the thread count of OpenMP, and so of oneDNN, during its lifetime. OpenMP gives no fewer on a busy machine.
 class ThreadCount {

@@ -5,10 +5,17 @@
 #include "workloads/model/decoders.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
+#include "ert/base/text.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 namespace roof::model {
+
 namespace {
 
 int norm(Graph& net, const std::string& name, const Decoder& of, int x)
@@ -110,6 +117,187 @@ std::vector<Decoder> known_decoders()
                    .output_bias = false,
                    .mlp_bias = false});
     return all;
+}
+
+// The extents of a decoder from its config.json, by Hugging Face's keys and their usual values.
+
+namespace {
+
+constexpr int largest_number = 1 << 20;  ///< that a key may say
+constexpr int most_blocks = 1024;
+
+class Config {
+  public:
+    explicit Config(const std::filesystem::path& file)
+    {
+        constexpr std::size_t largest_file = std::size_t{1} << 20;  // a parsed value takes 16 times its bytes
+        json_ = nlohmann::json::parse(read_file(file, largest_file), nullptr, false);
+        if (!json_.is_object()) throw InputError("it is no JSON object");
+        const nlohmann::json::json_pointer theta("/rope_parameters/rope_theta");  // where newer files have it
+        if (json_.contains(theta)) json_["rope_theta"] = json_[theta];
+        for (const char* key : {"add_cross_attention", "quantization_config"})
+            if (flag(key, has(key) && json_[key].is_object()))
+                throw InputError(std::string("'") + key + "' is not read" + elsewhere());
+    }
+    /// Whether the file asks for another network than `made`: other windows, or no last layer.
+    void refuse_unless(const Decoder& made) const
+    {
+        const auto list = [&](const char* key) {
+            return has(key) && json_[key].is_array() ? json_[key] : nlohmann::json::array();
+        };
+        const nlohmann::json types = list("layer_types");
+        for (std::size_t k = 0; k < types.size(); ++k) {
+            const bool slides = made.window > 0 && static_cast<int>(k) >= made.whole_blocks;
+            if (types[k] != (slides ? "sliding_attention" : "full_attention"))
+                throw InputError("'layer_types' is not read" + elsewhere());
+        }
+        const nlohmann::json classes = list("architectures");
+        const auto has_head = [](const nlohmann::json& one) {
+            const std::string name = one.is_string() ? one.get<std::string>() : "";
+            return name.ends_with("ForCausalLM") || name.ends_with("LMHeadModel");
+        };
+        if (!classes.empty() && std::ranges::none_of(classes, has_head))
+            throw InputError("'architectures' names a network without scores of tokens" + elsewhere());
+    }
+    static std::string elsewhere()
+    {
+        return ", and does not train here; 'roof estimate' counts it where PyTorch and transformers are installed: pip "
+               "install \"measured-roof[estimate]\"";
+    }
+    bool has(const char* key) const { return json_.contains(key) && !json_[key].is_null(); }
+    std::string word(const char* key, const char* usual = "") const
+    {
+        if (!has(key)) return usual;
+        if (!json_[key].is_string()) throw InputError(std::string("'") + key + "' is no word");
+        return json_[key];
+    }
+    bool flag(const char* key, bool usual) const
+    {
+        return has(key) && json_[key].is_boolean() ? bool(json_[key]) : usual;
+    }
+    int number(const char* key, int most = largest_number, int least = 1) const
+    {
+        if (!has(key)) refuse_without(key);
+        if (!json_[key].is_number_integer() || json_[key] < least || json_[key] > most)
+            throw InputError(std::string("'") + key + "' is not a whole number from " + std::to_string(least) + " to " +
+                             std::to_string(most));
+        return json_[key];
+    }
+    int number_or(const char* key, int usual, int least = 1) const
+    {
+        return has(key) ? number(key, largest_number, least) : usual;
+    }
+    /// Decoder::longest
+    int longest() const
+    {
+        const char* key = "max_position_embeddings";
+        return has(key) ? number(key, std::numeric_limits<int>::max()) : 0;
+    }
+    float real(const char* key, float usual) const
+    {
+        if (!has(key)) return usual;
+        if (!(json_[key] > 0) || json_[key] > 1e12)  // words and lists are above all numbers, flags below
+            throw InputError(std::string("'") + key + "' is not a number above 0");
+        return json_[key];
+    }
+    LayerKind activation(const char* key, const char* usual) const
+    {
+        const std::string named = word(key, usual);
+        if (named == "gelu_new" || named == "gelu_pytorch_tanh" || named == "gelu_fast") return LayerKind::gelu_tanh;
+        if (named == "relu") return LayerKind::relu;
+        for (const Activation& one : activations)
+            if (name(one.kind) == named) return one.kind;
+        throw InputError(std::string("'") + key + "': no activation '" + named + "' is known");
+    }
+
+  private:
+    /// Other keys are legal, so they are looked at only then.
+    [[noreturn]] void refuse_without(const std::string& key) const
+    {
+        std::vector<std::string> keys;
+        for (const auto& pair : json_.items()) keys.push_back(pair.key());
+        const std::string near = nearest(key, keys);
+        throw InputError("it lacks '" + key + "'" + (near.empty() ? "" : "; is it '" + printable(near) + "'?"));
+    }
+
+    nlohmann::json json_;
+};
+
+Decoder gpt2(const Config& config)
+{
+    const int channels = config.number("n_embd"), heads = config.number("n_head");
+    if (channels % heads != 0) throw InputError("'n_embd' is no multiple of 'n_head'");
+    return {.blocks = config.number("n_layer", most_blocks),
+            .channels = channels,
+            .heads = heads,
+            .kv_heads = heads,
+            .head = channels / heads,
+            .hidden = config.number_or("n_inner", 4 * channels),
+            .vocabulary = config.number("vocab_size"),
+            .positions = config.number("n_positions"),
+            .activation = config.activation("activation_function", "gelu_new"),
+            .epsilon = config.real("layer_norm_epsilon", 1e-5F),
+            .is_tied = config.flag("tie_word_embeddings", true)};
+}
+
+/// `is_qwen`: queries, keys and values have a bias, and the first blocks no window.
+Decoder llama(const Config& config, bool is_qwen, bool slides)
+{
+    const int channels = config.number("hidden_size"), heads = config.number("num_attention_heads");
+    const int kv_heads = config.number_or("num_key_value_heads", heads);
+    const int head = config.number_or("head_dim", channels / heads);
+    if (heads % kv_heads != 0) throw InputError("'num_attention_heads' is no multiple of 'num_key_value_heads'");
+    if (head == 0 || head % 2 != 0 || head > largest_number / heads)
+        throw InputError("a head of " + std::to_string(head) + " channels has no rotary positions");
+    const bool bias = config.flag("attention_bias", false), mlp_bias = config.flag("mlp_bias", false);
+    return {.is_llama = true,
+            .norm = LayerKind::rms_norm,
+            .is_rotary = true,
+            .is_gated = true,
+            .blocks = config.number("num_hidden_layers", most_blocks),
+            .channels = channels,
+            .heads = heads,
+            .kv_heads = kv_heads,
+            .head = head,
+            .hidden = config.number("intermediate_size"),
+            .vocabulary = config.number("vocab_size"),
+            .longest = config.longest(),
+            .window = slides ? config.number_or("sliding_window", 0) : 0,
+            .whole_blocks = is_qwen ? config.number_or("max_window_layers", 28, 0) : 0,
+            .activation = config.activation("hidden_act", "silu"),
+            .epsilon = config.real("rms_norm_eps", 1e-6F),
+            .theta = config.real("rope_theta", 10000),
+            .qkv_bias = bias || is_qwen,
+            .output_bias = bias && !is_qwen,
+            .mlp_bias = mlp_bias,
+            .is_tied = config.flag("tie_word_embeddings", false)};
+}
+
+Decoder extents(const Config& config)
+{
+    const std::string kind = config.word("model_type");
+    if (kind == "gpt2") return gpt2(config);
+    if (kind == "llama") return llama(config, false, false);
+    if (kind == "mistral") return llama(config, false, true);
+    if (kind == "qwen2") return llama(config, true, config.flag("use_sliding_window", false));
+    throw InputError("model type '" + printable(kind) + "' is none of gpt2, llama, mistral and qwen2" +
+                     Config::elsewhere());
+}
+
+}  // namespace
+
+Decoder read_config(const std::filesystem::path& file)
+{
+    try {
+        const Config config(file);
+        Decoder made = extents(config);
+        config.refuse_unless(made);
+        const bool is_usual = file.stem() == "config" && file.has_parent_path();
+        made.name = (is_usual ? file.parent_path().filename() : file.stem()).string();
+        return made;
+    } catch (const InputError& error) {
+        throw InputError("'" + file.string() + "': " + error.what());
+    }
 }
 
 }  // namespace roof::model

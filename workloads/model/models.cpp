@@ -11,14 +11,6 @@
 namespace roof::model {
 namespace {
 
-std::vector<Recipe> all_recipes()
-{
-    std::vector<Recipe> recipes;
-    for (const auto& family : {alexnet_family, vgg_family, resnet_family, vit_family})
-        for (Recipe& recipe : family()) recipes.push_back(std::move(recipe));
-    return recipes;
-}
-
 Decoder decoder_of(std::string_view name)
 {
     if (name.ends_with(config_ending)) return read_config(name);
@@ -30,7 +22,7 @@ Decoder decoder_of(std::string_view name)
 
 std::vector<std::string> model_names()
 {
-    return names_in(all_recipes());
+    return names_in(image_networks());
 }
 
 std::vector<std::string> token_model_names()
@@ -61,7 +53,7 @@ Graph build_model(std::string_view name, int classes, int tokens, Use use)
     if (is_layers_text(name)) return read_layers(name);
     if (is_own_network(name)) return read_onnx(name);
     if (classes < 1) throw InputError("a model needs at least 1 class, not " + std::to_string(classes));
-    for (const Recipe& recipe : all_recipes())
+    for (const Recipe& recipe : image_networks())
         if (recipe.name == name) return recipe.build(classes);
     std::vector<std::string> known = model_names();
     std::ranges::move(token_model_names(), std::back_inserter(known));

@@ -1,4 +1,4 @@
-// The families of networks, and readers of others. A family: a file, a declaration here, and a line in models.cpp.
+// The networks that are known by name, and readers of others.
 #pragma once
 
 #include "workloads/model/graph.hpp"
@@ -16,12 +16,8 @@ struct Recipe {
     std::function<Graph(int classes)> build;  ///< for images of 3x224x224
 };
 
-inline constexpr Shape imagenet_image{3, 224, 224};
-
-std::vector<Recipe> alexnet_family();
-std::vector<Recipe> vgg_family();
-std::vector<Recipe> resnet_family();
-std::vector<Recipe> vit_family();
+/// A family is a function in networks.cpp and its lines there.
+std::vector<Recipe> image_networks();
 
 /// True for the text of a map, which can replace a model's name.
 bool is_layers_text(std::string_view model);

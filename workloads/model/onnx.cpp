@@ -3,7 +3,6 @@
 
 #include "ert/base/error.hpp"
 #include "workloads/model/onnx_attention.hpp"
-#include "workloads/model/onnx_gelu.hpp"
 #include "workloads/model/onnx_layers.hpp"
 
 #include <cmath>

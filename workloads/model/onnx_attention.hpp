@@ -5,6 +5,7 @@
 #include "workloads/model/onnx_values.hpp"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -37,6 +38,23 @@ class Attentions {
     std::map<std::string, Scores> scores_;
     std::set<std::string> nowhere_;  ///< where scores are no numbers
     std::set<std::string> tables_;   ///< that scores have
+};
+
+// GELU as exporters write it before opset 20: x / √2, its Erf, + 1, times x, times 1/2; the last two in either order.
+
+class Gelus {
+  public:
+    /// Takes the next of the five operators. Returns x for the last, nothing inside for the others. Throws Refused.
+    std::optional<std::optional<View>> take(const Node& node, Values& values);
+
+  private:
+    struct Begun {
+        std::size_t operators = 0;  ///< that were taken
+        std::string source;         ///< x
+        View view{};                ///< as it is read
+        bool is_halved = false;     ///< 1/2 went before x
+    };
+    std::map<std::string, Begun> begun_;  ///< by the value that the last of them gives
 };
 
 }  // namespace roof::model::onnx_file

@@ -1,6 +1,6 @@
 // What exporters compute from shapes, on short lists, and masks of attention.
 #include "ert/base/text.hpp"
-#include "workloads/model/onnx_tensors.hpp"
+#include "workloads/model/onnx_node.hpp"
 #include "workloads/model/onnx_view.hpp"
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <ranges>
 #include <set>
 
 namespace roof::model::onnx_file {

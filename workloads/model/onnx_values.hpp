@@ -1,7 +1,7 @@
 // The values of an ONNX file while it is read: constants, and layers' outputs with their views.
 #pragma once
 
-#include "workloads/model/onnx_tensors.hpp"
+#include "workloads/model/onnx_node.hpp"
 #include "workloads/model/onnx_view.hpp"
 
 #include <map>

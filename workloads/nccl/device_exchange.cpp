@@ -3,7 +3,6 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 
-#include <span>
 #include <utility>
 
 namespace roof::nccl {

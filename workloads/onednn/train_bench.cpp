@@ -1,5 +1,7 @@
 #include "workloads/onednn/train_bench.hpp"
 
+#include "ert/method/bench/bench_registry.hpp"
+#include "workloads/engine/choices.hpp"
 #include "workloads/onednn/convolution/passes.hpp"
 #include "workloads/onednn/program/dnnl.hpp"
 #include "workloads/onednn/step.hpp"
@@ -41,3 +43,13 @@ std::optional<std::string> TrainBench::lacking(const Point& point, const Machine
 }
 
 }  // namespace roof::onednn
+
+namespace roof {
+
+void add_onednn(BenchRegistry& registry)
+{
+    registry.machine().versions["oneDNN"] = onednn::library_version();
+    registry.add(std::make_unique<onednn::TrainBench>(engine::choices_folder()));
+}
+
+}  // namespace roof

@@ -4,7 +4,7 @@
 #include "tests/engine/layers/small_networks.hpp"
 #include "tests/engine/reference.hpp"
 #include "workloads/data/source.hpp"
-#include "workloads/onednn/network.hpp"
+#include "workloads/onednn/step.hpp"
 
 #include <catch2/catch.hpp>
 

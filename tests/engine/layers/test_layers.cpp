@@ -5,7 +5,7 @@
 #include "tests/engine/layers/small_networks.hpp"
 #include "workloads/model/hashed.hpp"
 #include "workloads/model/models.hpp"
-#include "workloads/onednn/network.hpp"
+#include "workloads/onednn/step.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -3,7 +3,7 @@
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/host_values.hpp"
 #include "tests/engine/layers/small_networks.hpp"
-#include "workloads/engine/passes/moments.hpp"
+#include "workloads/engine/passes/passes.hpp"
 #include "workloads/model/hashed.hpp"
 #include "workloads/model/models.hpp"
 

@@ -1,4 +1,4 @@
-#include "workloads/engine/layers/units.hpp"
+#include "workloads/engine/layers/builder.hpp"
 
 #include "workloads/model/models.hpp"
 

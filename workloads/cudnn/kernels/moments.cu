@@ -1,4 +1,4 @@
-// What stands between the products of engine/passes/moments.hpp: kernels over matrices as large as weights, no maps.
+// What stands between the products of engine/passes/passes.hpp: kernels over matrices as large as weights, no maps.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/norm_channels.cuh"
 #include "workloads/cudnn/kernels/sums.cuh"

@@ -2,7 +2,6 @@
 #include "workloads/cudnn/library/attention_graph.hpp"
 #include "workloads/cudnn/library/plans.hpp"
 
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>

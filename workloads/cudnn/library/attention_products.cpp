@@ -5,7 +5,6 @@
 // of the second, and so on. Weights and slopes take the place of the scores that they are found from.
 #include "workloads/cudnn/library/attention_products.hpp"
 
-#include "ert/base/error.hpp"
 #include "workloads/cudnn/kernels/kernels.hpp"
 
 #include <algorithm>

@@ -1,10 +1,5 @@
 #include "workloads/cudnn/library/pass_graphs.hpp"
 
-#include "ert/base/error.hpp"
-
-#include <algorithm>
-#include <array>
-
 namespace roof::cudnn {
 namespace {
 

@@ -10,11 +10,9 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -58,7 +56,7 @@ class Plans {
     Choice choose(const AttentionPass& pass);
     /// Returns whether both passes of the first convolution, which reads images, take less time by space_to_depth().
     bool reads_by_depth(const ConvolutionPass& first);
-    /// Returns whether moments (engine/passes/moments.hpp) are faster for the batch norm behind this 1x1 convolution
+    /// Returns whether moments (engine/passes/passes.hpp) are faster for the batch norm behind this 1x1 convolution
     /// than passes over the map between them, and give the same values. Without trials: what the settings say.
     bool takes_moments(const ConvolutionPass& forward);
     /// All of these, with the products.

@@ -28,7 +28,7 @@ void add_passes(Trial& trial, const NormShape& shape, const std::vector<Choice>&
 void add_passes(Trial& trial, const AttentionPass& pass, const std::vector<Choice>& choices);
 
 /// Adds a 1x1 convolution and the batch norm behind it, whose result a residual sum reads: by passes over the map
-/// between them, and by moments (engine/passes/moments.hpp).
+/// between them, and by moments (engine/passes/passes.hpp).
 void add_moments(Trial& trial, const ConvolutionPass& forward, const Choosers& passes);
 
 }  // namespace roof::cudnn

@@ -47,7 +47,7 @@ struct Choosers {
     /// Returns whether the first convolution should read images by space_to_depth(), given its forward pass. Empty: no.
     std::function<bool(const ConvolutionPass& first)> deep_images{};
     /// Returns whether the batch norm behind this 1x1 convolution should find its statistics and gradients from moments
-    /// of the convolution's source (moments.hpp), given its forward pass. Empty: no.
+    /// of the convolution's source (passes.hpp), given its forward pass. Empty: no.
     std::function<bool(const ConvolutionPass& forward)> moments{};
     /// For a pass of attention. No plan, or an empty function: our own kernels compute it.
     std::function<Choice(const AttentionPass&)> attention{};

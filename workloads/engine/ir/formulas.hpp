@@ -119,7 +119,7 @@ constexpr float power_to_one(float value)
     return std::bit_cast<float>((twice_bias - exponent) << mantissa);
 }
 
-/// What a batch norm's gradients are made of in one channel, see moments.hpp. From the sum over the gradient times y
+/// What a batch norm's gradients are made of in one channel, see passes.hpp. From the sum over the gradient times y
 /// minus its mean, and the sum of the gradient.
 struct MomentSlope {
     float of_product = 0;  ///< dW = of_product * (P - of_spread * (W C))

@@ -3,7 +3,7 @@
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "workloads/engine/ir/formulas.hpp"
-#include "workloads/engine/layers/units.hpp"
+#include "workloads/engine/layers/builder.hpp"
 
 #include <algorithm>
 #include <numeric>

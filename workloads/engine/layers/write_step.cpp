@@ -5,7 +5,6 @@
 #include "workloads/engine/ir/formulas.hpp"
 #include "workloads/engine/passes/passes.hpp"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
