@@ -17,7 +17,7 @@ namespace roof::analysis {
 namespace {
 
 /// A static picture shows the longest layers; the page's charts show all.
-constexpr std::size_t most_points = 400;
+constexpr std::size_t most_marks = 400;
 
 /// For ranks on several devices, the roof of the link between them, and the step at the intensity of its traffic.
 void add_link(Figure& figure, const Placement& step)
@@ -144,9 +144,9 @@ Picture step_picture(const Study& study, const Measurement& row, const Frame& fr
         if (p.row == id && p.scope != Scope::step) parts.push_back(&p);
     std::ranges::stable_sort(parts, std::greater{}, [](const Placement* p) { return p->seconds.median; });
     std::string title = step_title(row, study.results.rows);
-    if (parts.size() > most_points) {
-        title += fmt::format(" (the longest {} of {} points)", most_points, parts.size());
-        parts.resize(most_points);
+    if (parts.size() > most_marks) {
+        title += fmt::format(" (the longest {} of {} points)", most_marks, parts.size());
+        parts.resize(most_marks);
     }
     return picture(study, rows, parts, title, frame, key);
 }

@@ -23,7 +23,7 @@ constexpr int first_preference_of_alignment = 5;  ///< of the left matrix; the r
 /// cublasLtMatrixLayoutAttribute_t.
 constexpr int attribute_products = 5;
 constexpr int attribute_apart = 6;
-constexpr std::int32_t transposed = 1;
+constexpr std::int32_t as_transpose = 1;
 /// cublasLtEpilogue_t, by ProductShape::Epilogue.
 constexpr std::array<std::uint32_t, 6> epilogues{1, 4, 6, 164, 192, 512};
 
@@ -113,8 +113,8 @@ void Product::describe(const ProductTypes& types, const ProductShape& shape)
     const Library& library = library_->library_;
     product_ = make(library, "cublasLtMatmulDesc", types.compute, types.scale);
     constexpr const char* transposing = "setting a transposition";
-    if (shape.transposes_left) set(attribute_transpose_a, &transposed, sizeof(transposed), transposing);
-    if (shape.transposes_right) set(attribute_transpose_b, &transposed, sizeof(transposed), transposing);
+    if (shape.transposes_left) set(attribute_transpose_a, &as_transpose, sizeof(as_transpose), transposing);
+    if (shape.transposes_right) set(attribute_transpose_b, &as_transpose, sizeof(as_transpose), transposing);
     const std::int8_t fast = 1;
     if (types.fast_sums) set(attribute_fast_sums, &fast, sizeof(fast), "asking for fast sums");
     if (shape.epilogue != ProductShape::Epilogue::none) {

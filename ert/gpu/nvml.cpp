@@ -9,7 +9,7 @@ namespace roof::gpu {
 
 namespace {
 
-using Device = nvmlDevice_st*;
+using NvmlDevice = nvmlDevice_st*;
 
 constexpr int success = 0;
 constexpr int clock_of_multiprocessors = 1;
@@ -49,7 +49,7 @@ Number number(const Library& library, const char* name, Arguments... arguments)
 }
 
 /// Under the name that newer drivers have for it, or the older one.
-unsigned long long slowdowns(const Library& library, Device device)
+unsigned long long slowdowns(const Library& library, NvmlDevice device)
 {
     using Bits = unsigned long long;
     const Bits bits = number<Bits>(library, "nvmlDeviceGetCurrentClocksEventReasons", device);
@@ -105,8 +105,8 @@ std::shared_ptr<const Nvml> Nvml::open(std::span<const std::string> names)
 
 nvmlDevice_st* Nvml::device(const std::string& bus_id) const
 {
-    Device device = nullptr;
-    const auto find = library_.find<int(const char*, Device*)>("nvmlDeviceGetHandleByPciBusId_v2");
+    NvmlDevice device = nullptr;
+    const auto find = library_.find<int(const char*, NvmlDevice*)>("nvmlDeviceGetHandleByPciBusId_v2");
     return find != nullptr && find(bus_id.c_str(), &device) == success ? device : nullptr;
 }
 
@@ -130,7 +130,7 @@ PowerReading Nvml::power(nvmlDevice_st* device) const
         int status{};
         unsigned long long value{};  // a union, of which an unsigned number (type 1) fills the first four bytes
     } instant;
-    const auto call = library_.find<int(Device, int, Field*)>("nvmlDeviceGetFieldValues");
+    const auto call = library_.find<int(NvmlDevice, int, Field*)>("nvmlDeviceGetFieldValues");
     const bool knows = call != nullptr && call(device, 1, &instant) == success && instant.status == success;
     constexpr double milli = 1e-3;
     using Count = unsigned long long;
@@ -140,12 +140,12 @@ PowerReading Nvml::power(nvmlDevice_st* device) const
             {milli * number(library_, "nvmlDeviceGetEnforcedPowerLimit", device)}};
 }
 
-Bytes Nvml::free_memory(Device device) const
+Bytes Nvml::free_memory(NvmlDevice device) const
 {
     struct Memory {  // nvmlMemory_t
         unsigned long long total, free, used;
     } memory{};
-    const auto call = library_.find<int(Device, Memory*)>("nvmlDeviceGetMemoryInfo");
+    const auto call = library_.find<int(NvmlDevice, Memory*)>("nvmlDeviceGetMemoryInfo");
     return call != nullptr && call(device, &memory) == success ? Bytes{static_cast<double>(memory.free)} : Bytes{};
 }
 

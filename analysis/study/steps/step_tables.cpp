@@ -37,7 +37,7 @@ std::vector<PlacedStep> steps_of(const Study& study)
     return steps;
 }
 
-const Measurement& row_of(S s)
+const Measurement& measured_row(S s)
 {
     return s.row;
 }
@@ -204,7 +204,7 @@ DataTable verdict_table(const Study& study)
     const std::vector<PlacedStep> steps = steps_of(study);
     const std::string images = batch_items(study.results.rows) + "/s";
     DataTable table = table_of_steps(
-        row_of, columns, steps,
+        measured_row, columns, steps,
         {.expendable = {"compute / bandwidth / unexplained", "model rate", "status", "headroom", "scaling", "exposed",
                         "speedup", "n", images, "of peak", "efficiency", "ranks", "bound by"}});
     for (std::size_t i = 0; i < table.rows.size(); ++i)  // named below the table, in one line
@@ -232,7 +232,7 @@ DataTable trajectories_table(const Study& study)
     std::vector<PlacedStep> steps;
     for (const PlacedStep& step : steps_of(study))
         if (step.p != nullptr && step.p->batch > 0) steps.push_back(step);
-    return table_of_steps(row_of, columns, steps);
+    return table_of_steps(measured_row, columns, steps);
 }
 
 DataTable headroom_table(const Study& study, const Measurement& row, int n)

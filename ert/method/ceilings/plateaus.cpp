@@ -57,9 +57,9 @@ struct Division {
     std::size_t before = 0;  ///< last point of the plateau before it
 };
 
-class Search {
+class PlateauSearch {
   public:
-    Search(const std::vector<CostCurve>& curves, std::span<const WorkingSets> edges, std::size_t most)
+    PlateauSearch(const std::vector<CostCurve>& curves, std::span<const WorkingSets> edges, std::size_t most)
         : edges_(edges), most_(edges.empty() ? most : edges.size() + 1)
     {
         double low = -std::numeric_limits<double>::infinity();
@@ -228,7 +228,7 @@ std::vector<Plateau> find_plateaus(std::span<const RateCurve> curves, std::span<
     std::vector<CostCurve> costs;
     for (const RateCurve& curve : curves)
         if (!curve.points.empty()) costs.push_back(cost_curve(curve));
-    std::vector<WorkingSets> flat = Search(costs, edges, most).cheapest();
+    std::vector<WorkingSets> flat = PlateauSearch(costs, edges, most).cheapest();
     for (std::size_t i = 0; edges.empty() && i + 1 < flat.size();) {
         if (is_edge(curves, flat[i], flat[i + 1])) {
             ++i;

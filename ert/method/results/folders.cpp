@@ -176,10 +176,10 @@ Reading look_at(const fs::path& place)
 }
 
 /// Looks for the calibration of a machine among the folders that are beside each other.
-class Search {
+class FolderSearch {
   public:
     /// `machine`: whose ceilings are looked for; null for any machine of `node`, or of any node if that is empty.
-    Search(const Machine* machine, const std::string& node) : machine_(machine), node_(node) {}
+    FolderSearch(const Machine* machine, const std::string& node) : machine_(machine), node_(node) {}
 
     /// The newest of the best kind among `places`, the newest first; else that of another node. Empty if there is none.
     fs::path find(std::span<const Neighbour> places, const fs::path& here)
@@ -356,7 +356,7 @@ fs::path find_calibration(const fs::path& folder, std::string node, PassedOver* 
     if (own != nullptr ? kind_of(here, own->rows) : look_at(here).kind) return here;
     PassedOver untold;
     PassedOver& told = over == nullptr ? untold : *over;
-    Search search(wanted ? &*wanted : nullptr, node);
+    FolderSearch search(wanted ? &*wanted : nullptr, node);
     fs::path found = search.find(in_and_beside(here, told), here);
     search.tell(told);
     return found;
