@@ -72,6 +72,16 @@ class RealTraces(unittest.TestCase):
             self.assertEqual(2_621_440, found.rows[0].flops)
             self.assertFalse(found.rows[0].at_least)
 
+    def test_of_what_checkpoints_run_again_only_what_ran_counts(self):
+        found = of_file("kineto_checkpoint.json.gz")
+        row, = found.rows
+        a, b, c, d, e, f, g = 16 * 32, 32 * 24, 24 * 40, 40 * 8, 8 * 8, 8 * 8, 8 * 4
+        forward, again = a + b + c + d + e + f + g, a + c + g  # not b, d: stopped before; e, f: kept
+        backward = a + 2 * b + 2 * c + d + 2 * e + 2 * f + 2 * g  # d is frozen, and before a is the input
+        self.assertEqual(2 * 4 * (forward + again + backward), row.flops)
+        self.assertEqual(70_656, row.flops)  # FlopCounterMode
+        self.assertFalse(row.at_least)
+
     def test_what_graphs_and_operators_without_a_formula_ran_is_named_and_the_flops_are_a_lower_bound(self):
         for name, known, names in (("kineto_vllm_graphs.json.gz", 37_064_540_160, ["hipGraphLaunch (97.3%"]),
                                    ("kineto_vllm_operators_b200.json.gz", 235_838_453_760,
@@ -280,6 +290,19 @@ class Processors(unittest.TestCase):
         image = [operator("aten::conv2d", 0, 90, [[3, 9, 9], [4, 3, 3, 3]], values=[*geometry, "1"]),
                  operator("aten::convolution", 10, 50, [[1, 3, 9, 9], [4, 3, 3, 3]], values=[*geometry, "False", "[0, 0]", "1"])]
         self.assertEqual([2 * 4 * 5 * 6 * 7, 2 * 4 * 49 * 27], [of_events(events).rows[0].flops for events in (vmapped, image)])
+
+    def test_what_a_gradient_runs_with_a_gradient_counts_unless_its_checkpoint_stopped_it(self):
+        last = operator("aten::mm", 50, 20, [[64, 128], [128, 256]])
+        last["args"]["Sequence number"] = 7
+        of_gradient = [operator("autograd::engine::evaluate_function: MmBackward0", 0, 100), last]
+        saves, runs = operator("aten::detach", 51, 2, [[64, 128]]), operator("aten::resolve_conj", 54, 2, [[64, 128]])
+        on_device = [launch(55, 3), kernel(200, 50, 3)]
+        for more, flops in (([], PRODUCT), ([saves], 0), ([saves, runs], PRODUCT), ([saves, *on_device], PRODUCT)):
+            self.assertEqual(flops, of_events([*of_gradient, *more]).rows[0].flops or 0, more)
+        self.assertEqual(PRODUCT, of_events([last, saves]).rows[0].flops)  # hooks of the forward pass
+        pool = operator("aten::max_pool2d_with_indices", 50, 20, [[1, 2, 8, 8]], values=["", "[2, 2]", "[2, 2]", "[0, 0]"])
+        pool["args"]["Sequence number"] = 7  # saves its places, too, which it has only when it ran
+        self.assertEqual([3 * 2 * 4 * 4], [one.flops for one in of_events([of_gradient[0], pool, saves]).rows[0].layers])
 
     def test_operators_of_tracing_do_not_run(self):
         inner = [event("user_annotation", "_compile.compile_inner (dynamo_timed)", 100, 500), operator("aten::mm", 200, 20, [[64, 128], [128, 256]]),

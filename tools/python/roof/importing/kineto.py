@@ -122,7 +122,8 @@ class Trace:
             kind = "range" if kind_in(name) != "nvtx" and not name.startswith("autograd::") else "operator"
         if kind == "operator":
             dims = args.get("Input Dims")
-            span = Span(start, start + duration, kind, name, self.work(name, args), type(dims) is list and any(dims))
+            span = Span(start, start + duration, kind, name, self.work(name, args), type(dims) is list and any(dims),
+                        "Sequence number" in args and not args.get("Fwd thread id"))
         elif kind == "module":
             span = Span(start, start + duration, kind, name[len(MODULE):])
         elif kind == "range":

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import Counter as Tally
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from roof.importing import Call, Copy, Imported, Kernel, Layer, Record, Row
 from roof.importing.timeline import phase_in
@@ -19,6 +19,7 @@ SMALLEST = 0.01  #: share of the time from which an operator without a formula i
 MASK = "attention is counted in full where the trace does not tell its mask"
 COMPILING = "(dynamo_timed)"  #: in names of ranges in which PyTorch traces a model, whose operators do not run
 OUTSIDE = "kernels outside operators"
+PYTHON = "PythonDispatchMode"  #: the operator of a mode of PyTorch, which runs in Python what it does not know
 #: Names of kernels that multiply numbers of fp32 as TF32: their operators have fp32, too.
 TF32 = re.compile(r"tf32|_s1688(gemm|fprop|dgrad|wgrad)", re.IGNORECASE)
 
@@ -32,6 +33,7 @@ class Span(NamedTuple):
     name: str
     what: Any = None  #: an operator's work, by its shapes
     shaped: bool = False
+    with_gradient: bool = False  #: it may have one, so it is of a forward pass
 
 
 @dataclass
@@ -47,6 +49,22 @@ class Outermost:
     calls: List[Any] = field(default_factory=list)
     layer: str = ""
     phase: str = "forward"
+    #: operators that a gradient runs again for a checkpoint, each with the names of what ran within it
+    again: List[Tuple[Span, Set[str]]] = field(default_factory=list)
+
+    def add_inner(self, span: Span) -> None:
+        if self.again and span.start < self.again[-1][0].end and not span.with_gradient:
+            self.again[-1][1].add(short(span.name))
+        elif span.with_gradient and "Backward" in self.name:
+            self.again.append((span, set()))
+
+    def drop_unrun(self) -> None:
+        """A checkpoint detaches what it saves, and stops within the last operator when all is saved, before that runs.
+        What it had kept instead comes from its Python."""
+        saves = any("detach" in names for _, names in self.again)
+        unrun = [id(one.what) for number, (one, names) in enumerate(self.again, 1)
+                 if saves and names <= {"detach", PYTHON} and (PYTHON in names or number == len(self.again))]
+        self.units = [one for one in self.units if id(one) not in unrun or not one.work.contraction_flops]
 
 
 class Operators:
@@ -83,6 +101,7 @@ class Operators:
             if span.kind == "call":
                 if operators:
                     outermost[-1].calls.append(span.what)
+                    outermost[-1].add_inner(span)
                 self.launch(span.what, operators[-1].name if operators else "", unit)
             elif span.kind == "operator" and not stacks["compiling"]:
                 if not operators:
@@ -102,10 +121,13 @@ class Operators:
                     if operators:
                         self.add_unknown("cpu", operators[-1].name, before, span.start - span.end)
                 operators.append(span._replace(what=unit))
+                outermost[-1].add_inner(operators[-1])
             elif span.kind == "module" or span.kind == "range" and phase_in(span.name):
                 stacks[span.kind].append(span)
             elif span.kind == "range" and COMPILING in span.name:
                 stacks["compiling"].append(span)
+        for call in outermost:
+            call.drop_unrun()
         return outermost
 
     def add_unknown(self, device: str, name: str, unit: Optional[Traced], time: int) -> None:

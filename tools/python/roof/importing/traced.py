@@ -39,9 +39,9 @@ LARGEST = 2**40  #: an extent
 MOST_TOKENS = 2**20  #: and windows of a convolution
 #: What has a formula, whether its inputs tell the work or not.
 KNOWN = {*CONVOLUTIONS, *ATTENTION, *work.PRODUCTS, *AVERAGES, *SAME, *work.FORMULAS}
-#: Names of innermost operators that multiply nothing: they communicate, begin a gradient, or were fused from others.
+#: Names of innermost operators that multiply nothing: they communicate, begin what runs within them, or were fused.
 NO_PRODUCTS = re.compile(r".*(nccl|c10d::|record_param_comms|triton_(poi|red|per)|AccumulateGrad|autograd::engine::).*|"
-                         r"\w+Backward\d+", re.DOTALL)
+                         r"\w+Backward\d+|CheckpointFunction(Backward)?|PythonDispatchMode|detach", re.DOTALL)
 
 
 @dataclass
