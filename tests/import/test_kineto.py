@@ -146,6 +146,26 @@ class Steps(unittest.TestCase):
         loaded = [event("user_annotation", f"batch {k}", 1690000000000000 + 1000 * k - 500, 1000, tid=9) for k in range(4)]
         self.check_three(of_events(steps(name="step {}") + loaded))
 
+    def test_steps_of_two_threads_at_once_are_refused_and_in_turn_are_read(self):
+        def of_thread(tid, first, name="ProfilerStep#{}", own="aten::mm"):
+            return [one for k in range(3) for one in (event("user_annotation", name.format(k), first + 1000 * k, 900, tid=tid),
+                                                      operator(own, first + 1000 * k + 10, 100, [[64, 128], [128, 256]], tid=tid))]
+        one, long = of_thread(1, 0), event("user_annotation", "ProfilerStep#9", 10, 3000, tid=2)
+        inner = event("user_annotation", "ProfilerStep#8", 100, 50, tid=1)
+        for other in (of_thread(2, 300), of_thread(2, 899), [inner, *of_thread(2, 200)[:2]], [long, *of_thread(2, 5000)]):
+            for more in ([], [launch(20, 1), launch(30, 2), kernel(40, 5, 1), kernel(50, 5, 2)]):
+                with self.assertRaisesRegex(InputError, r"^\S+: thread 1 has 'ProfilerStep#\d' and thread 2 has 'ProfilerStep#\d' at the same "
+                                                        "time; profile one thread that has steps alone, or each in a process$"):
+                    of_events([*one, *other, *more])
+        for other, times in ((of_thread(2, 3000), 6), (of_thread(2, 300, own="aten::stack"), 3), (of_thread(2, 300, "step {}"), 3)):
+            row, = of_events([*one, *other]).rows
+            self.assertEqual(times, len(row.times))
+        served = of_events([*one, *of_thread(2, 300, "serve {}")])
+        self.assertEqual(2 * PRODUCT, served.rows[0].flops)
+        self.assertIn("a step counts what other threads ran during it: 2", served.remarks)
+        for alone in (one, [*of_thread(1, 0, "serve {}"), *of_thread(2, 300, "serve {}")]):
+            self.assertNotIn("other threads", " ".join(of_events(alone).remarks))
+
     def test_what_a_step_launched_late_belongs_to_it(self):
         events = steps(name="step {}")
         for one in events:

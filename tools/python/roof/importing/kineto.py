@@ -202,6 +202,14 @@ def read(source: Source) -> Imported:
     if document.mended:
         found.remarks.append(f"{how_many(document.mended, 'event')} held quotes that PyTorch does not escape; "
                              "with_stack=False avoids them")
+    for key, process in trace.processes.items():
+        process.multiplying = {thread for thread, spans in trace.threads.get(key, {}).items()
+                               if any(span.kind == "operator" and has_formula(span.name) for span in spans)}
+        mixed = process.mixed()
+        if mixed:
+            raise InputError(f"{source.name}: " + " and ".join(
+                f"thread {one.thread} has '{printable(one.name[:100])}'" for one in mixed)
+                + " at the same time; profile one thread that has steps alone, or each in a process")
     found.remarks += [f"not read, of '{printable(category)}': {how_many(count, 'event')}"
                       for category, count in sorted(trace.left.items())]
     if any(process.calls for process in trace.processes.values()) or trace.device:
@@ -214,7 +222,12 @@ def read(source: Source) -> Imported:
                          "of a device's library")
     for key in keys:
         found.rows.append(Row("cpu", {"model": f"{source.row} process {key}" if len(keys) > 1 else source.row}))
-        processor_row(found.rows[-1], trace.operators(key), trace.processes[key].steps(), found)
+        process = trace.processes[key]
+        steps = process.steps()
+        others = process.multiplying - {one.thread for one in steps}
+        if steps and others:
+            found.remarks.append("a step counts what other threads ran during it: " + ", ".join(sorted(map(str, others))))
+        processor_row(found.rows[-1], trace.operators(key), steps, found)
     return found
 
 

@@ -9,7 +9,7 @@ from collections import Counter as Tally
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 
 from roof.importing import Copy, Imported, Kernel, Memory, Range, Row
 from roof.texts import InputError
@@ -66,6 +66,7 @@ class Process:
     calls: List[Any] = field(default_factory=list)
     device: List[Any] = field(default_factory=list)
     ranges: List[Any] = field(default_factory=list)
+    multiplying: Set[Any] = field(default_factory=set)  #: threads with operators that have a formula
 
     def started(self) -> Dict[Any, List[Any]]:
         """The kernels and copies that each correlation started."""
@@ -75,18 +76,32 @@ class Process:
                 found[one.correlation].append(one)
         return found
 
-    def steps(self) -> List[Any]:
-        """Sets the kinds of the ranges. Returns the steps in their order: those of the thread that makes most calls,
-        none within another, PyTorch's own where there are any, none that was cut off, which has less than half of the
-        most calls, and none without any where others have some."""
-        for one in self.ranges:
-            one.kind = "nvtx" if (kind := kind_in(one.name)) == "step" else kind
+    def marked(self) -> List[Any]:
+        """The ranges that may be steps in their order: PyTorch's own where there are any."""
         steps = [one for one in self.ranges if kind_in(one.name) == "step" and one.duration]
         steps = [one for one in steps if one.name.startswith("ProfilerStep")] or steps
-        calls = Tally(call.thread for call in self.calls)
+        return sorted(steps, key=lambda one: (one.start, -one.duration))
+
+    def mixed(self) -> Optional[Tuple[Any, Any]]:
+        """Two steps at once, of two threads that multiply."""
+        last: Any = None
+        for one in self.marked():
+            if one.thread in self.multiplying:
+                if last and one.thread != last.thread and one.start < end_of(last):
+                    return last, one
+                last = one if last is None or end_of(one) > end_of(last) else last
+        return None
+
+    def steps(self) -> List[Any]:
+        """Sets the kinds of the ranges. Returns the steps in their order: those of the thread that makes most calls,
+        or without calls of those that multiply, none within another, none that was cut off, which has less than half
+        of the most calls, and none without any where others have some."""
+        for one in self.ranges:
+            one.kind = "nvtx" if (kind := kind_in(one.name)) == "step" else kind
+        steps, calls = self.marked(), Tally(call.thread for call in self.calls) or Tally(self.multiplying)
         most = max((calls[one.thread] for one in steps), default=0)
         kept: List[Any] = []
-        for one in sorted(steps, key=lambda one: (one.start, -one.duration)):
+        for one in steps:
             if calls[one.thread] == most and not (kept and end_of(one) <= end_of(kept[-1])):
                 kept.append(one)
         starts = sorted(call.start for call in self.calls)
