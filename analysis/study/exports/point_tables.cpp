@@ -31,14 +31,14 @@ struct AtLevel {
 using A = const AtLevel&;
 using P = const Placement&;
 using C = const Ceiling&;
-using S = const PointSummary&;
+using Summary = const PointSummary&;
 
-Cell axis(S s, const char* name)
+Cell axis(Summary s, const char* name)
 {
     return s.best.point.has(name) ? word(s.best.point.text(name)) : absent();
 }
 
-bool is_of_sweep(S s)
+bool is_of_sweep(Summary s)
 {
     const Point& point = s.best.point;
     return s.best.role == Role::bandwidth && s.rounds > 0 && point.has("working_set") &&
@@ -138,7 +138,7 @@ std::vector<LevelTraffic> traffic_of(const Study& study, const Measurement& row)
     return levels;
 }
 
-std::string share_text(const LevelTraffic& traffic)
+std::string traffic_share(const LevelTraffic& traffic)
 {
     if (traffic.least() > 1) return "> 100%";
     const std::string least = percent(traffic.least()), most = percent(traffic.most());
@@ -151,7 +151,7 @@ Cell traffic_bar(const LevelTraffic& traffic)
     const auto width = [](double share) { return 100 * std::clamp(share, 0.0, 1.0); };
     const std::string title =
         fmt::format("{} to {}: {}, {}; {} of what its roof allows in this time", traffic.level, traffic.nearer,
-                    bytes_text(traffic.bytes), roof::name(traffic.bytes.known), share_text(traffic));
+                    bytes_text(traffic.bytes), roof::name(traffic.bytes.known), traffic_share(traffic));
     return {.html = fmt::format("<span class=\"bar\" role=\"img\" title=\"{0}\" aria-label=\"{0}\">"
                                 "<i class=\"at-least\" style=\"width:{1:.1f}%\"></i>"
                                 "<i class=\"may-be\" style=\"width:{2:.1f}%\"></i></span>",
@@ -176,7 +176,7 @@ DataTable traffic_table(const Study& study)
         {"most", "moved_high_bytes", [](L l) { return amount(l.traffic.bytes.high.value, "B"); }},
         {"known", "moved_known", [](L l) { return word(roof::name(l.traffic.bytes.known)); }},
         {"roof", "roof_byte_per_s", [](L l) { return amount(l.traffic.roof.value, "B/s"); }},
-        {"of the roof", "least_of_roof", [](L l) { return number(l.traffic.least(), share_text(l.traffic)); }},
+        {"of the roof", "least_of_roof", [](L l) { return number(l.traffic.least(), traffic_share(l.traffic)); }},
         {"", "most_of_roof", [](L l) { return number(l.traffic.most()); }},
         {"moved of what the roof moves", "", [](L l) { return traffic_bar(l.traffic); }, Shown::page},
     };
@@ -223,22 +223,22 @@ DataTable ceilings_table(const Study& study)
 DataTable bandwidth_table(const Study& study)
 {
     static const std::vector<ColumnOf<PointSummary>> columns{
-        {"", "device", [](S s) { return word(s.best.device); }},
-        {"", "bench", [](S s) { return word(s.best.bench); }},
-        {"", "operation", [](S s) { return axis(s, "operation"); }},
-        {"", "isa", [](S s) { return axis(s, "isa"); }},
-        {"", "threads", [](S s) { return count(threads_of(s.best)); }},
-        {"", "placement", [](S s) { return axis(s, "placement"); }},
-        {"", "pages", [](S s) { return axis(s, "pages"); }},
-        {"", "path", [](S s) { return axis(s, "path"); }},
-        {"", "working_set_bytes", [](S s) { return number(s.best.point.number("working_set")); }},
-        {"", "rate_*_byte_per_s", [](S s) { return range(s.sustained().rate, "B/s"); }},
-        {"", "samples", [](S s) { return count(s.sustained().rate.n); }},
-        {"", "rounds", [](S s) { return count(s.rounds); }},
-        {"", "known", [](S s) { return word(name(s.best.time_known)); }},
+        {"", "device", [](Summary s) { return word(s.best.device); }},
+        {"", "bench", [](Summary s) { return word(s.best.bench); }},
+        {"", "operation", [](Summary s) { return axis(s, "operation"); }},
+        {"", "isa", [](Summary s) { return axis(s, "isa"); }},
+        {"", "threads", [](Summary s) { return count(threads_of(s.best)); }},
+        {"", "placement", [](Summary s) { return axis(s, "placement"); }},
+        {"", "pages", [](Summary s) { return axis(s, "pages"); }},
+        {"", "path", [](Summary s) { return axis(s, "path"); }},
+        {"", "working_set_bytes", [](Summary s) { return number(s.best.point.number("working_set")); }},
+        {"", "rate_*_byte_per_s", [](Summary s) { return range(s.sustained().rate, "B/s"); }},
+        {"", "samples", [](Summary s) { return count(s.sustained().rate.n); }},
+        {"", "rounds", [](Summary s) { return count(s.rounds); }},
+        {"", "known", [](Summary s) { return word(name(s.best.time_known)); }},
     };
     std::vector<PointSummary> points = summarize_points(calibration_rows(study));
-    std::erase_if(points, [](S s) { return !is_of_sweep(s); });
+    std::erase_if(points, [](Summary s) { return !is_of_sweep(s); });
     return table_of(columns, points);
 }
 

@@ -14,7 +14,7 @@ using namespace roof::analysis;
 
 namespace {
 
-Measurement scaled(double factor, int samples = 9)
+Measurement slowed(double factor, int samples = 9)
 {
     Measurement row = made::row();
     row.seconds = made::about<Seconds>(0.040 * factor);
@@ -25,7 +25,7 @@ Measurement scaled(double factor, int samples = 9)
 /// Of two processes.
 Measurement in_two(double factor)
 {
-    Measurement row = scaled(factor);
+    Measurement row = slowed(factor);
     row.samples = {{.used = false}, {}, {.used = false}, {}};
     return row;
 }
@@ -51,7 +51,7 @@ TEST_CASE("the interval of a ratio combines both sides as independent, on the lo
 
 TEST_CASE("a row compared with itself shows no difference")
 {
-    const Comparison same = of(scaled(1), scaled(1));
+    const Comparison same = of(slowed(1), slowed(1));
     REQUIRE(same.steps.size() == 1);
     CHECK(same.steps[0].ratio.median == 1);
     CHECK_FALSE(same.steps[0].shown());
@@ -60,16 +60,16 @@ TEST_CASE("a row compared with itself shows no difference")
 
 TEST_CASE("a difference inside the intervals is not shown, one outside is")
 {
-    CHECK_FALSE(of(scaled(1), scaled(1.1)).steps[0].shown());
-    const Comparison slower = of(scaled(1), scaled(1.5));
+    CHECK_FALSE(of(slowed(1), slowed(1.1)).steps[0].shown());
+    const Comparison slower = of(slowed(1), slowed(1.5));
     CHECK(slower.steps[0].shown());
     CHECK(to_text(slower).find("b is slower") != std::string::npos);
-    CHECK(to_text(of(scaled(1.5), scaled(1))).find("b is faster") != std::string::npos);
+    CHECK(to_text(of(slowed(1.5), slowed(1))).find("b is faster") != std::string::npos);
 }
 
 TEST_CASE("steps of one launch each are not judged, but for who says what launches may differ by")
 {
-    const Comparison once = compare(made::study({scaled(1)}), made::study({scaled(1.5)}));
+    const Comparison once = compare(made::study({slowed(1)}), made::study({slowed(1.5)}));
     CHECK_FALSE(once.steps[0].shown());
     CHECK(verdict_of(once.steps[0]) == "one launch each: not judged");
     CHECK_THAT(to_text(once, 120), Catch::Contains("0 of 1 step differ; 1 not judged: one launch each"));
@@ -86,7 +86,7 @@ TEST_CASE("steps of several processes a side are judged by the spread between th
     CHECK(to_json(twice)["steps_not_judged"] == 0);
     CHECK(to_json(twice)["steps"][0]["a"]["processes"] == 2);
     CHECK(verdict_of(compare(of_looks(in_two(1)), of_looks(in_two(1.1))).steps[0]) == "no difference shown");
-    CHECK(verdict_of(compare(of_looks(in_two(1)), of_looks(scaled(1.5))).steps[0]) == "one launch each: not judged");
+    CHECK(verdict_of(compare(of_looks(in_two(1)), of_looks(slowed(1.5))).steps[0]) == "one launch each: not judged");
 }
 
 TEST_CASE("steps whose machine was seen at one time are not judged without a second run")
@@ -133,26 +133,26 @@ TEST_CASE("what the roofs of a step differ by between times widens its ratio, ea
 TEST_CASE("a step is not slower where what its busy machine cost closes the gap")
 {
     const auto busy = [](double factor, double waited) {
-        Measurement row = scaled(factor);
+        Measurement row = slowed(factor);
         row.host.waited = waited;
         return row;
     };
-    CHECK(verdict_of(of(scaled(1), busy(2, 0.1)).steps[0]) == "slower");  // 1.73 at least, 1.56 without the cost
-    CHECK(verdict_of(of(scaled(1), busy(2, 0.5)).steps[0]) == "not told apart: a busy machine");
-    CHECK(verdict_of(of(busy(2, 0.5), scaled(1)).steps[0]) == "not told apart: a busy machine");
-    CHECK(verdict_of(of(busy(1, 0.5), scaled(2)).steps[0]) == "slower");  // the faster one was busy
-    CHECK(slower_than(of(scaled(1), busy(2, 0.5)), 0.05).empty());
-    Measurement shared = scaled(2);
+    CHECK(verdict_of(of(slowed(1), busy(2, 0.1)).steps[0]) == "slower");  // 1.73 at least, 1.56 without the cost
+    CHECK(verdict_of(of(slowed(1), busy(2, 0.5)).steps[0]) == "not told apart: a busy machine");
+    CHECK(verdict_of(of(busy(2, 0.5), slowed(1)).steps[0]) == "not told apart: a busy machine");
+    CHECK(verdict_of(of(busy(1, 0.5), slowed(2)).steps[0]) == "slower");  // the faster one was busy
+    CHECK(slower_than(of(slowed(1), busy(2, 0.5)), 0.05).empty());
+    Measurement shared = slowed(2);
     shared.host.shared = 0.7;  // of which the cost is not known
-    CHECK(verdict_of(of(scaled(1), shared).steps[0]) == "not told apart: a busy machine");
+    CHECK(verdict_of(of(slowed(1), shared).steps[0]) == "not told apart: a busy machine");
 }
 
 TEST_CASE("too few samples on one side show no difference")
 {
-    const Comparison few = of(scaled(1, 4), scaled(3));
+    const Comparison few = of(slowed(1, 4), slowed(3));
     CHECK_FALSE(few.steps[0].shown());
     CHECK(to_text(few, 120).find("too few samples to tell (4 and 9)") != std::string::npos);
-    CHECK(of(scaled(1, 5), scaled(3)).steps[0].shown());
+    CHECK(of(slowed(1, 5), slowed(3)).steps[0].shown());
 }
 
 TEST_CASE("rows on one side only and rows that are not ok are listed")
@@ -178,7 +178,7 @@ TEST_CASE("common ceilings are compared, and a higher rate is faster")
 
 TEST_CASE("a comparison as JSON has ratios, intervals and verdicts")
 {
-    const nlohmann::json json = to_json(of(scaled(1), scaled(1.5)));
+    const nlohmann::json json = to_json(of(slowed(1), slowed(1.5)));
     CHECK(json["steps"][0]["ratio"]["median"].get<double>() == Approx(1.5));
     CHECK(json["steps"][0]["difference_shown"] == true);
     CHECK(json["steps"][0]["verdict"] == "b is slower");
@@ -200,6 +200,20 @@ TEST_CASE("drift names only the ceilings that moved beyond their intervals")
     const nlohmann::json json = drift_json(c);
     CHECK(json["compared"] == 10);
     CHECK(json["moved"][0]["verdict"] == "b is faster");
+}
+
+TEST_CASE("a ceiling that differed as much in the looks before has not moved")
+{
+    Ceilings before = made::ceilings(), later = made::ceilings();
+    Ceiling &was = before.all[0], &is = later.all[0];
+    is.rate = made::about<Hertz>(1.2 * was.rate.median.value);
+    is.between = 0.5;  // b's own look has widened this
+    was.between = 0.02;
+    CHECK(moved(compare(made::study({}, before), made::study({}, later))).size() == 1);
+    was.between = 0.15;  // hypot(0.15, 0.15) = 0.21 > ln 1.2 = 0.18
+    const Comparison c = compare(made::study({}, before), made::study({}, later));
+    CHECK(moved(c).empty());
+    CHECK(to_json(c)["ceilings"][0]["b"]["half_width_between_times"] == 0.15);
 }
 
 TEST_CASE("drift without changed ceilings is one line")
@@ -257,30 +271,30 @@ TEST_CASE("of ceilings of one name the fastest is compared, which is the roof")
 
 TEST_CASE("a difference below that of two runs of the same plan is not shown")
 {
-    const Study a = made::study({scaled(1)});
-    Comparison faint = compare(a, made::study({scaled(1.3)}));
+    const Study a = made::study({slowed(1)});
+    Comparison faint = compare(a, made::study({slowed(1.3)}));
     CHECK(faint.steps[0].differs());
     CHECK(slower_than(faint, 0.05).size() == 1);
-    set_noise(faint, a, made::study({scaled(1.4)}));
+    set_noise(faint, a, made::study({slowed(1.4)}));
     CHECK(faint.floor == Approx(std::log(1.4)));
     CHECK_FALSE(faint.steps[0].shown());
     CHECK(slower_than(faint, 0.05).empty());
-    Comparison clear = compare(a, made::study({scaled(2)}));
-    set_noise(clear, a, made::study({scaled(1.4)}));
+    Comparison clear = compare(a, made::study({slowed(2)}));
+    set_noise(clear, a, made::study({slowed(1.4)}));
     CHECK(clear.steps[0].shown());
 }
 
 TEST_CASE("a step is slower than allowed only by more than the share, and in the right direction")
 {
-    CHECK(slower_than(of(scaled(1), scaled(1.5)), 0.6).empty());
-    CHECK(slower_than(of(scaled(1), scaled(1.5)), 0.4).size() == 1);
-    CHECK(slower_than(of(scaled(1.5), scaled(1)), 0).empty());
+    CHECK(slower_than(of(slowed(1), slowed(1.5)), 0.6).empty());
+    CHECK(slower_than(of(slowed(1), slowed(1.5)), 0.4).size() == 1);
+    CHECK(slower_than(of(slowed(1.5), slowed(1)), 0).empty());
 }
 
 TEST_CASE("a second run without a common step gives no noise floor")
 {
-    Comparison comparison = of(scaled(1), scaled(1));
-    CHECK_THROWS_AS(set_noise(comparison, made::study({scaled(1)}), made::study({})), InputError);
+    Comparison comparison = of(slowed(1), slowed(1));
+    CHECK_THROWS_AS(set_noise(comparison, made::study({slowed(1)}), made::study({})), InputError);
 }
 
 TEST_CASE("in 80 columns each comparison fits, has the common words once, and keeps rows distinct")
