@@ -44,12 +44,9 @@ inline constexpr double published_reach = 0.59;
 
 /// below, above: the model lacks something that the measurement has.
 enum class InBracket { inside, below, above };
-constexpr EnumNames<InBracket, 3> names_of(InBracket)
+constexpr EnumNames<InBracket::above> names_of(InBracket)
 {
-    return {"finding",
-            {{{InBracket::inside, "inside"},
-              {InBracket::below, "below: something unmodelled"},
-              {InBracket::above, "above: something unmodelled"}}}};
+    return {"finding", {"inside", "below: something unmodelled", "above: something unmodelled"}};
 }
 /// An efficiency up to a percent above 1 is not above.
 InBracket judge_bracket(const Bracket& bracket, double efficiency);

@@ -28,13 +28,9 @@ Fleet read_fleet(const std::filesystem::path& place, std::size_t most_entries = 
 /// In rising order: the last counts where several are true. Changed kind: fewer processors or devices than the others
 /// have.
 enum class Finding { fine, not_judged, changed_kind, slow };
-constexpr EnumNames<Finding, 4> names_of(Finding)
+constexpr EnumNames<Finding::slow> names_of(Finding)
 {
-    return {"finding",
-            {{{Finding::fine, "fine"},
-              {Finding::not_judged, "not judged"},
-              {Finding::changed_kind, "changed kind"},
-              {Finding::slow, "slow"}}}};
+    return {"finding", {"fine", "not judged", "changed kind", "slow"}};
 }
 
 /// A rate, or the mean of a kind's rates, to the median of the reference.

@@ -20,15 +20,9 @@ namespace roof::analysis {
 /// Purpose of a call. In `wait` the host waits until a device is done; that is not overhead of the call.
 enum class CallPurpose { launch, wait, copy, allocate, event, other };
 
-constexpr EnumNames<CallPurpose, 6> names_of(CallPurpose)
+constexpr EnumNames<CallPurpose::other> names_of(CallPurpose)
 {
-    return {"purpose",
-            {{{CallPurpose::launch, "launch"},
-              {CallPurpose::wait, "wait"},
-              {CallPurpose::copy, "copy"},
-              {CallPurpose::allocate, "allocate"},
-              {CallPurpose::event, "event"},
-              {CallPurpose::other, "other"}}}};
+    return {"purpose", {"launch", "wait", "copy", "allocate", "event", "other"}};
 }
 
 /// Classifies by the names of the CUDA runtime and driver, NCCL and their libraries. A synchronous copy is a copy.

@@ -38,9 +38,9 @@ namespace roof::analysis {
 
 enum class Scope { step, phase, layer };
 
-constexpr EnumNames<Scope, 3> names_of(Scope)
+constexpr EnumNames<Scope::layer> names_of(Scope)
 {
-    return {"scope", {{{Scope::step, "step"}, {Scope::phase, "phase"}, {Scope::layer, "layer"}}}};
+    return {"scope", {"step", "phase", "layer"}};
 }
 
 /// The traffic of a piece of work at one memory level, and that level's roof.
@@ -79,15 +79,9 @@ bool is_above(const LevelPlacement& level, FlopRate rate);
 ///                another on each thread
 ///   unexplained  otherwise
 enum class Bound { unknown, compute, bandwidth, unexplained, launch, latency };
-constexpr EnumNames<Bound, 6> names_of(Bound)
+constexpr EnumNames<Bound::latency> names_of(Bound)
 {
-    return {"bound",
-            {{{Bound::unknown, "unknown"},
-              {Bound::compute, "compute"},
-              {Bound::bandwidth, "bandwidth"},
-              {Bound::unexplained, "unexplained"},
-              {Bound::launch, "launch"},
-              {Bound::latency, "latency"}}}};
+    return {"bound", {"unknown", "compute", "bandwidth", "unexplained", "launch", "latency"}};
 }
 inline constexpr double unexplained_fraction = 0.5;
 /// The least share of attainable that is shown as "> 100%"; a smaller one is 100% rounded.

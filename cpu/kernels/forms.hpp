@@ -16,13 +16,9 @@ namespace roof::cpu {
 /// sum of their 64-bit words, the `or` of their bits, or the maximum of their fp64 numbers. On some cores a load that
 /// feeds arithmetic is slower than a plain one.
 enum class Join { none, sum, bits, maximum };
-constexpr EnumNames<Join, 4> names_of(Join)
+constexpr EnumNames<Join::maximum> names_of(Join)
 {
-    return {"join",
-            {{{Join::none, "plain loads"},
-              {Join::sum, "summed"},
-              {Join::bits, "joined by or"},
-              {Join::maximum, "joined by maximum"}}}};
+    return {"join", {"plain loads", "summed", "joined by or", "joined by maximum"}};
 }
 
 /// Each array has a pointer that advances, or all share one counter as index register. An index register splits stores

@@ -45,11 +45,20 @@ const auto& row_in(const Table& table, std::string_view kind, std::string_view n
     return *found;
 }
 
-/// The names of all enumerators, and what the enumeration is called in messages, as names_of(Enum) beside it returns.
-template <class Enum, std::size_t count>
+/// The names of all enumerators up to the `last`, and what the enumeration is called in messages, as names_of(Enum)
+/// beside it returns.
+template <auto last>
 struct EnumNames {
     std::string_view what;
-    std::array<Named<Enum>, count> rows;
+    std::array<Named<decltype(last)>, static_cast<std::size_t>(last) + 1> rows{};
+
+    /// `names`: in the order of the enumerators.
+    template <std::size_t count>
+    constexpr EnumNames(std::string_view kind, const std::string_view (&names)[count]) : what(kind)
+    {
+        static_assert(count == static_cast<std::size_t>(last) + 1, "each enumerator has a name");
+        for (std::size_t i = 0; i < count; ++i) rows[i] = {static_cast<decltype(last)>(i), names[i]};
+    }
 };
 
 template <class Enum>

@@ -22,45 +22,29 @@ enum class RangeKind { step, phase, layer, nvtx };
 enum class CounterScope { kernel, phase, step };
 
 /// In the files.
-constexpr EnumNames<ApiDomain, 2> names_of(ApiDomain)
+constexpr EnumNames<ApiDomain::driver> names_of(ApiDomain)
 {
-    return {"kind of API", {{{ApiDomain::runtime, "runtime"}, {ApiDomain::driver, "driver"}}}};
+    return {"kind of API", {"runtime", "driver"}};
 }
-constexpr EnumNames<CopyKind, 6> names_of(CopyKind)
+constexpr EnumNames<CopyKind::fill> names_of(CopyKind)
 {
-    return {"kind of copy",
-            {{{CopyKind::host_to_device, "H2D"},
-              {CopyKind::device_to_host, "D2H"},
-              {CopyKind::device_to_device, "D2D"},
-              {CopyKind::peer, "P2P"},
-              {CopyKind::host_to_host, "H2H"},
-              {CopyKind::fill, "memset"}}}};
+    return {"kind of copy", {"H2D", "D2H", "D2D", "P2P", "H2H", "memset"}};
 }
-constexpr EnumNames<MemoryKind, 5> names_of(MemoryKind)
+constexpr EnumNames<MemoryKind::pool> names_of(MemoryKind)
 {
-    return {"kind of memory",
-            {{{MemoryKind::pageable, "pageable"},
-              {MemoryKind::pinned, "pinned"},
-              {MemoryKind::device, "device"},
-              {MemoryKind::managed, "managed"},
-              {MemoryKind::pool, "pool"}}}};
+    return {"kind of memory", {"pageable", "pinned", "device", "managed", "pool"}};
 }
-constexpr EnumNames<MemoryAction, 2> names_of(MemoryAction)
+constexpr EnumNames<MemoryAction::release> names_of(MemoryAction)
 {
-    return {"action", {{{MemoryAction::allocate, "allocate"}, {MemoryAction::release, "free"}}}};
+    return {"action", {"allocate", "free"}};
 }
-constexpr EnumNames<RangeKind, 4> names_of(RangeKind)
+constexpr EnumNames<RangeKind::nvtx> names_of(RangeKind)
 {
-    return {"kind of range",
-            {{{RangeKind::step, "step"},
-              {RangeKind::phase, "phase"},
-              {RangeKind::layer, "layer"},
-              {RangeKind::nvtx, "nvtx"}}}};
+    return {"kind of range", {"step", "phase", "layer", "nvtx"}};
 }
-constexpr EnumNames<CounterScope, 3> names_of(CounterScope)
+constexpr EnumNames<CounterScope::step> names_of(CounterScope)
 {
-    return {"scope",
-            {{{CounterScope::kernel, "kernel"}, {CounterScope::phase, "phase"}, {CounterScope::step, "step"}}}};
+    return {"scope", {"kernel", "phase", "step"}};
 }
 
 /// The number of a stream, a correlation or a thread.

@@ -12,11 +12,9 @@ namespace roof::zoo {
 
 /// Ceilings that are judged together: arithmetic; private caches; shared caches and memory; latencies.
 enum class Group { arithmetic, near, far, latency };
-constexpr EnumNames<Group, 4> names_of(Group)
+constexpr EnumNames<Group::latency> names_of(Group)
 {
-    return {
-        "group",
-        {{{Group::arithmetic, "arithmetic"}, {Group::near, "near"}, {Group::far, "far"}, {Group::latency, "latency"}}}};
+    return {"group", {"arithmetic", "near", "far", "latency"}};
 }
 inline constexpr std::array<Group, 4> groups{Group::arithmetic, Group::near, Group::far, Group::latency};
 

@@ -11,9 +11,9 @@
 namespace roof::zoo {
 
 enum class Half { design, judging };
-constexpr EnumNames<Half, 2> names_of(Half)
+constexpr EnumNames<Half::judging> names_of(Half)
 {
-    return {"half", {{{Half::design, "design"}, {Half::judging, "judging"}}}};
+    return {"half", {"design", "judging"}};
 }
 
 /// How the share of lines that are served farther away grows with the working set. `ramp`: evenly over the octaves.
@@ -25,16 +25,9 @@ enum class Edges { sharp, ramp, tail, lead, pages, mixed };
 /// Where interference comes from. `bus`: memory's traffic, unseen by the monitor. `two_rates`: memory's rate changes
 /// between two values for seconds, unseen. `sibling_and_bus`: both. `quota`: the control group throttles.
 enum class Source { none, sibling, bus, steal, two_rates, sibling_and_bus, quota };
-constexpr EnumNames<Source, 7> names_of(Source)
+constexpr EnumNames<Source::quota> names_of(Source)
 {
-    return {"source of interference",
-            {{{Source::none, "none"},
-              {Source::sibling, "sibling"},
-              {Source::bus, "bus"},
-              {Source::steal, "steal"},
-              {Source::two_rates, "two rates"},
-              {Source::sibling_and_bus, "sibling and bus"},
-              {Source::quota, "quota"}}}};
+    return {"source of interference", {"none", "sibling", "bus", "steal", "two rates", "sibling and bus", "quota"}};
 }
 
 /// `unread`: no launch knows its clock. `misread`: some rows read a clock that is too low.

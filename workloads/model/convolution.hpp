@@ -57,12 +57,9 @@ struct Convolution {
 };
 
 enum class Pass { forward, backward_data, backward_weights };
-constexpr EnumNames<Pass, 3> names_of(Pass)
+constexpr EnumNames<Pass::backward_weights> names_of(Pass)
 {
-    return {"pass",
-            {{{Pass::forward, "forward"},
-              {Pass::backward_data, "backward_data"},
-              {Pass::backward_weights, "backward_weights"}}}};
+    return {"pass", {"forward", "backward_data", "backward_weights"}};
 }
 
 /// One pass of a convolution, and what else an implementation may compute in the same operation. Sums are fp32.

@@ -45,39 +45,13 @@ enum class LayerKind {
     tanh
 };
 
-constexpr EnumNames<LayerKind, 30> names_of(LayerKind)
+constexpr EnumNames<LayerKind::tanh> names_of(LayerKind)
 {
-    return {"layer",
-            {{{LayerKind::input, "input"},
-              {LayerKind::convolution, "convolution"},
-              {LayerKind::batch_norm, "batch_norm"},
-              {LayerKind::relu, "relu"},
-              {LayerKind::max_pool, "max_pool"},
-              {LayerKind::average_pool, "average_pool"},
-              {LayerKind::add, "add"},
-              {LayerKind::flatten, "flatten"},
-              {LayerKind::dropout, "dropout"},
-              {LayerKind::linear, "linear"},
-              {LayerKind::relu6, "relu6"},
-              {LayerKind::concat, "concat"},
-              {LayerKind::hard_swish, "hard_swish"},
-              {LayerKind::hard_sigmoid, "hard_sigmoid"},
-              {LayerKind::silu, "silu"},
-              {LayerKind::sigmoid, "sigmoid"},
-              {LayerKind::multiply, "multiply"},
-              {LayerKind::slice, "slice"},
-              {LayerKind::shuffle, "shuffle"},
-              {LayerKind::gelu, "gelu"},
-              {LayerKind::gelu_tanh, "gelu_tanh"},
-              {LayerKind::layer_norm, "layer_norm"},
-              {LayerKind::attention, "attention"},
-              {LayerKind::rms_norm, "rms_norm"},
-              {LayerKind::rope, "rope"},
-              {LayerKind::embedding, "embedding"},
-              {LayerKind::positions, "positions"},
-              {LayerKind::take_positions, "take_positions"},
-              {LayerKind::resize, "resize"},
-              {LayerKind::tanh, "tanh"}}}};
+    return {"layer", {"input",      "convolution",  "batch_norm", "relu",           "max_pool",  "average_pool",
+                      "add",        "flatten",      "dropout",    "linear",         "relu6",     "concat",
+                      "hard_swish", "hard_sigmoid", "silu",       "sigmoid",        "multiply",  "slice",
+                      "shuffle",    "gelu",         "gelu_tanh",  "layer_norm",     "attention", "rms_norm",
+                      "rope",       "embedding",    "positions",  "take_positions", "resize",    "tanh"}};
 }
 
 /// Layers that normalise, and have a trained scale for each channel; all but the RMS norm have a shift, too.
@@ -275,10 +249,9 @@ class Graph {
 /// What a network is built for. Prefill: the scores of the last token of each sequence alone; decode: those of one
 /// token, with the keys and values of `tokens` in caches, its own as the last.
 enum class Use { train, forward, prefill, decode };
-constexpr EnumNames<Use, 4> names_of(Use)
+constexpr EnumNames<Use::decode> names_of(Use)
 {
-    return {"phase",
-            {{{Use::train, "train"}, {Use::forward, "forward"}, {Use::prefill, "prefill"}, {Use::decode, "decode"}}}};
+    return {"phase", {"train", "forward", "prefill", "decode"}};
 }
 
 /// Returns the names ("alexnet", "vgg16_bn", "resnet50", …). As in torchvision: 1000 classes, 3x224x224.

@@ -22,9 +22,9 @@ struct PassWork {
 /// SGD with momentum, and weight decay as a part of the gradient; or AdamW, with weight decay apart from it.
 enum class Optimizer { sgd, adamw };
 
-constexpr EnumNames<Optimizer, 2> names_of(Optimizer)
+constexpr EnumNames<Optimizer::adamw> names_of(Optimizer)
 {
-    return {"optimizer", {{{Optimizer::sgd, "sgd"}, {Optimizer::adamw, "adamw"}}}};
+    return {"optimizer", {"sgd", "adamw"}};
 }
 
 struct UpdateCost {

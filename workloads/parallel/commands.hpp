@@ -31,15 +31,9 @@ Assignment assignment_of(const std::string& bench, const Device& device, const P
 /// make: a subject is made; launch: it is launched once; check: it is checked; report: its remarks are asked for;
 /// release: it is destroyed; leave: the rank ends.
 enum class CommandKind { make, launch, check, report, release, leave };
-constexpr EnumNames<CommandKind, 6> names_of(CommandKind)
+constexpr EnumNames<CommandKind::leave> names_of(CommandKind)
 {
-    return {"command",
-            {{{CommandKind::make, "make"},
-              {CommandKind::launch, "launch"},
-              {CommandKind::check, "check"},
-              {CommandKind::report, "report"},
-              {CommandKind::release, "release"},
-              {CommandKind::leave, "leave"}}}};
+    return {"command", {"make", "launch", "check", "report", "release", "leave"}};
 }
 
 struct Command {

@@ -60,10 +60,9 @@ Communication communication_of(const std::vector<Interval>& transfers, const std
 /// - broadcast: as in PyTorch's DataParallel, rank 0 alone updates the parameters. Each step it sends them to all
 ///   before the forward pass and receives the mean of the gradients after the backward pass.
 enum class Mode { overlapped, serial, broadcast };
-constexpr EnumNames<Mode, 3> names_of(Mode)
+constexpr EnumNames<Mode::broadcast> names_of(Mode)
 {
-    return {"communication",
-            {{{Mode::overlapped, "overlapped"}, {Mode::serial, "serial"}, {Mode::broadcast, "broadcast"}}}};
+    return {"communication", {"overlapped", "serial", "broadcast"}};
 }
 
 /// What an exchange does, by the host's threads or by streams.

@@ -13,13 +13,9 @@
 
 namespace roof::gpu {
 
-constexpr EnumNames<StreamOperation, 4> names_of(StreamOperation)
+constexpr EnumNames<StreamOperation::triad> names_of(StreamOperation)
 {
-    return {"operation",
-            {{{StreamOperation::load, "load"},
-              {StreamOperation::store, "store"},
-              {StreamOperation::copy, "copy"},
-              {StreamOperation::triad, "triad"}}}};
+    return {"operation", {"load", "store", "copy", "triad"}};
 }
 
 /// Array a holds the sequence of numbers; array b is shifted by this much.

@@ -18,13 +18,9 @@
 namespace roof {
 
 enum class Role { bandwidth, compute, latency, step };
-constexpr EnumNames<Role, 4> names_of(Role)
+constexpr EnumNames<Role::step> names_of(Role)
 {
-    return {"role",
-            {{{Role::bandwidth, "bandwidth"},
-              {Role::compute, "compute"},
-              {Role::latency, "latency"},
-              {Role::step, "step"}}}};
+    return {"role", {"bandwidth", "compute", "latency", "step"}};
 }
 
 /// One axis of a bench. `allowed` lists its values. If that is empty, the axis takes whole numbers from `min` to `max`

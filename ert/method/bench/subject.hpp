@@ -12,9 +12,9 @@
 namespace roof {
 
 enum class Phase { forward, backward, update };
-constexpr EnumNames<Phase, 3> names_of(Phase)
+constexpr EnumNames<Phase::update> names_of(Phase)
 {
-    return {"phase", {{{Phase::forward, "forward"}, {Phase::backward, "backward"}, {Phase::update, "update"}}}};
+    return {"phase", {"forward", "backward", "update"}};
 }
 
 /// One planned call within a part.

@@ -10,15 +10,9 @@ namespace roof {
 
 /// How a number is known; every displayed number carries one of these names.
 enum class Known { measured, counter, simulated, emulated, analytic, spec };
-constexpr EnumNames<Known, 6> names_of(Known)
+constexpr EnumNames<Known::spec> names_of(Known)
 {
-    return {"origin of a number",
-            {{{Known::measured, "measured"},
-              {Known::counter, "counter"},
-              {Known::simulated, "simulated"},
-              {Known::emulated, "emulated"},
-              {Known::analytic, "analytic"},
-              {Known::spec, "spec"}}}};
+    return {"origin of a number", {"measured", "counter", "simulated", "emulated", "analytic", "spec"}};
 }
 
 /// Bytes that an implementation moves again where the caches nearer to the core keep fewer than `kept`.

@@ -78,9 +78,9 @@ struct Look {
 /// Whether each core has its own instance of a cache level or all cores share one. `unclear` where only one thread
 /// count was measured, the sizes fit neither, or the machine reports the opposite.
 enum class Sharing { unclear, per_core, shared };
-constexpr EnumNames<Sharing, 3> names_of(Sharing)
+constexpr EnumNames<Sharing::shared> names_of(Sharing)
 {
-    return {"sharing", {{{Sharing::unclear, "unclear"}, {Sharing::per_core, "per core"}, {Sharing::shared, "shared"}}}};
+    return {"sharing", {"unclear", "per core", "shared"}};
 }
 
 /// A memory level found in working-set sweeps: a plateau of bandwidth and latency, and the capacity that the machine
