@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ert/method/bench/clock.hpp"
-#include "ert/method/bench/host_use.hpp"
+#include "ert/method/bench/trace.hpp"
 
 #include <filesystem>
 #include <map>

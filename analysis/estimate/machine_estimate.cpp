@@ -2,7 +2,7 @@
 
 #include "analysis/roofline/roofs.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/machine.hpp"
 
 #include <fmt/format.h>
 

@@ -4,9 +4,8 @@
 #include "analysis/estimate/machine_estimate.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/node.hpp"
+#include "ert/method/bench/identity.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,7 @@
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
-#include "ert/base/csv.hpp"
-#include "ert/base/number.hpp"
+#include "ert/base/csv_lines.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #include "analysis/estimate/recorded.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
 #include "ert/recording/record_files.hpp"

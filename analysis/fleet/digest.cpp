@@ -5,15 +5,11 @@
 #include "analysis/study/ceilings/ceiling_tables.hpp"
 #include "analysis/study/compared/compare.hpp"
 #include "ert/base/checksum.hpp"
-#include "ert/base/compressed.hpp"
-#include "ert/base/csv.hpp"
+#include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
-#include "ert/base/utc.hpp"
 #include "ert/method/bench/identity.hpp"
-#include "ert/method/bench/node.hpp"
 #include "ert/method/results/seal.hpp"
 
 #include <fmt/format.h>

@@ -5,7 +5,6 @@
 #include "ert/base/error.hpp"
 #include "ert/base/estimate.hpp"
 #include "ert/base/files.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
 #include "ert/method/results/seal.hpp"

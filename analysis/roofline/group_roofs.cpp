@@ -1,8 +1,7 @@
 // The roofs of several devices and of several nodes, and of the links between them.
 #include "analysis/roofline/roofs.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/machine.hpp"
 #include "ert/method/ceilings/looks.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "analysis/roofline/row_roofs.hpp"
 #include "analysis/table/rows.hpp"
-#include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/machine.hpp"
 
 #include <fmt/format.h>
 

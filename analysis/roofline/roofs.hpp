@@ -83,7 +83,7 @@ const Ceiling* link_between_gpus(const Ceilings& ceilings);
 /// The fastest all-reduce that was measured over as many ranks (bench `network`). Null if there is none.
 const Ceiling* link_between_nodes(const Ceilings& ceilings, int ranks);
 
-// What lasts: the roofs that probes reached over seconds (ert/method/plan/sustain.hpp), beside those of bursts of
+// What lasts: the roofs that probes reached over seconds (ert/method/plan/measure.hpp), beside those of bursts of
 // milliseconds.
 
 /// The ceilings with the rates that these probes sustained (`Ceiling::lasting`). Where one ceiling of a

@@ -8,7 +8,7 @@
 
 #include "analysis/table/rows.hpp"
 #include "ert/method/bench/array_operation.hpp"
-#include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/machine.hpp"
 
 #include <fmt/format.h>
 

@@ -2,12 +2,11 @@
 
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/table/quantities.hpp"
-#include "ert/base/csv.hpp"
+#include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/precision.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/machine.hpp"
 #include "ert/method/results/look_file.hpp"
 
 #include <fmt/format.h>

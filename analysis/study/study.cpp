@@ -5,8 +5,8 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/device_group.hpp"
-#include "ert/method/bench/node.hpp"
+#include "ert/method/bench/identity.hpp"
+#include "ert/method/bench/machine.hpp"
 #include "ert/method/results/look_file.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "analysis/table/quantities.hpp"
 
-#include "ert/base/number.hpp"
+#include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 

@@ -2,9 +2,9 @@
 
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/machine.hpp"
+#include "ert/method/bench/measurement.hpp"
 #include "ert/method/bench/process_limits.hpp"
-#include "ert/method/bench/row_words.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
-#include "ert/base/csv.hpp"
+#include "ert/base/csv_lines.hpp"
 #include "ert/base/text.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "ert/base/compressed.hpp"
+#include "ert/base/files.hpp"
 
 #include "ert/base/error.hpp"
 

@@ -1,15 +1,17 @@
-// CSV read line by line, for files of any size. RFC 4180, except that a cell cannot contain a line end. csv.hpp reads
+// CSV read line by line, for files of any size. RFC 4180, except that a cell cannot contain a line end; and
 // whole tables.
 #pragma once
 
 #include "ert/base/checksum.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <istream>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -112,5 +114,57 @@ void read_lines_of(const std::filesystem::path& file, const std::string& header,
 /// matches; without blocks, if its next line has as many cells. Else none. For a file whose first line is damaged or
 /// lost. `header`: with the column of the checksums, without line end.
 std::optional<std::string> with_header(std::string_view text, const std::string& header);
+
+// What is wrong with files: the first thousand sentences and the number of the others, because a file of 1 MB can have
+// a million damaged lines.
+
+class DamageList {
+  public:
+    static constexpr std::size_t most = 1000;
+
+    void add(std::string sentence)
+    {
+        if (is_full())
+            ++others_;
+        else
+            sentences_.push_back(std::move(sentence));
+    }
+    bool is_empty() const { return sentences_.empty(); }
+    bool is_full() const { return sentences_.size() >= most; }
+
+    std::vector<std::string> take()
+    {
+        if (others_ > 0) sentences_.push_back(std::to_string(others_) + " more lines are damaged");
+        others_ = 0;
+        return std::exchange(sentences_, {});
+    }
+
+  private:
+    std::vector<std::string> sentences_;
+    std::size_t others_ = 0;
+};
+
+// CSV (RFC 4180, without line ends in cells) as a whole table, read by column name. An incomplete last line is left
+// out, so that the files of a killed run can be read. CsvLines reads large files.
+
+struct CsvTable {
+    std::vector<std::string> header;
+    std::vector<std::vector<std::string>> rows;
+
+    /// Index of the column; throws InputError naming the existing columns.
+    std::size_t column(std::string_view name) const;
+    bool has(std::string_view name) const { return std::ranges::find(header, name) != header.end(); }
+};
+
+/// Quoted where necessary; a line end in a cell becomes a blank.
+void append_csv_cell(std::string& line, std::string_view cell);
+/// One line with its line end.
+std::string csv_line(std::span<const std::string> cells);
+
+/// Throws InputError with file and line for a row with another number of cells, and for a checksum that does not match.
+CsvTable parse_csv(const std::string& text, const std::string& name);
+
+/// The number in a cell. Throws InputError, which begins with `where`, for any other text.
+double number_in_cell(const std::string& cell, const std::string& where);
 
 }  // namespace roof

@@ -2,11 +2,9 @@
 // and read from a view of one, so that a million rows need no string per cell.
 #pragma once
 
-#include "ert/base/csv.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/names.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

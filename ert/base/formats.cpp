@@ -1,6 +1,7 @@
 #include "ert/base/formats.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -119,6 +120,11 @@ double decode(const Format& format, const std::byte* from)
     std::uint64_t bits = 0;
     std::memcpy(&bits, from, static_cast<std::size_t>(format.storage_bits / 8));
     return decode(format, bits);
+}
+
+Precision parse_precision(std::string_view name)
+{
+    return row_in(precision_table, "precision", name).precision;
 }
 
 }  // namespace roof

@@ -1,8 +1,6 @@
 #include "ert/base/text.hpp"
 
-#include "ert/base/number.hpp"
-#include "ert/base/words.hpp"
-
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fnmatch.h>
 
@@ -274,6 +272,18 @@ std::string shortened(std::string_view text, std::size_t most)
     std::size_t end = most;
     while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not inside a character
     return std::string(text.substr(0, end)) + "…";
+}
+
+std::string utc_text(std::time_t seconds)
+{
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
+}
+
+std::optional<std::time_t> utc_seconds(const std::string& text, const char* form)
+{
+    std::tm time{};
+    if (::strptime(text.c_str(), form, &time) == nullptr) return std::nullopt;
+    return ::timegm(&time);
 }
 
 }  // namespace roof

@@ -1,6 +1,10 @@
 // Text for people: SI prefixes, globs, and suggestions for misspelt names.
 #pragma once
 
+#include <charconv>
+#include <ctime>
+#include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,5 +49,44 @@ std::string printable_lines(std::string_view text);
 
 /// At most `most` bytes of `text`, with "…" for the rest.
 std::string shortened(std::string_view text, std::size_t most);
+
+// A moment as rows and looks state it: "2026-11-29T04:57:36Z", UTC in whole seconds.
+
+std::string utc_text(std::time_t seconds);
+/// Seconds since 1970; none for a text of another form. `form`: as strptime() has it.
+std::optional<std::time_t> utc_seconds(const std::string& text, const char* form = "%Y-%m-%dT%H:%M:%SZ");
+
+// What libraries and locales make of words.
+
+/// What an error says, also one of a library: without the words by which the standard library and nlohmann::json mark
+/// theirs.
+std::string in_own_words(const std::exception& error);
+
+/// Valid UTF-8 for a locale without it: the signs that roof writes in words of ASCII, any other character as \uXXXX, as
+/// in JSON. "≤ 3", which has a blank, keeps its width.
+std::string in_ascii(std::string_view text);
+
+// Texts that are a single number, and numbers with a prefix.
+
+/// The number in `text`, in the C locale, without blanks or a leading '+'. None for another text, or out of range.
+template <class Number>
+std::optional<Number> parse_number(std::string_view text)
+{
+    Number value{};
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || rest != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+// SI prefixes: of what is printed and of what users write (text.cpp).
+
+struct SiPrefix {
+    double factor;
+    std::string_view letter;
+};
+/// The one that leaves three digits of `value` between 1 and 999.
+const SiPrefix& si_prefix(double value);
+/// "3 GB" with the unit "B" -> 3e9; prefixes from k to P. None for any other text.
+std::optional<double> parse_si(std::string_view text, std::string_view unit);
 
 }  // namespace roof

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
+#include "ert/base/text.hpp"
 #include "ert/base/units.hpp"
 
 #include <cmath>

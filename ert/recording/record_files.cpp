@@ -1,7 +1,7 @@
 #include "ert/recording/record_files.hpp"
 
 #include "ert/base/checksum.hpp"
-#include "ert/base/damage_list.hpp"
+#include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 
 #include <fmt/format.h>

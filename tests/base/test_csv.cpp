@@ -1,4 +1,4 @@
-#include "ert/base/csv.hpp"
+#include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 
 #include <catch2/catch.hpp>

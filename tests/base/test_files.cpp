@@ -1,4 +1,3 @@
-#include "ert/base/compressed.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/process.hpp"

@@ -2,7 +2,7 @@
 #include "ert/base/files.hpp"
 #include "ert/base/process.hpp"
 #include "ert/base/processors.hpp"
-#include "ert/base/words.hpp"
+#include "ert/base/text.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 
 #include <sys/wait.h>

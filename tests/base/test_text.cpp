@@ -1,6 +1,4 @@
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
-#include "ert/base/words.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // A CSV file as a table.
 #pragma once
 
-#include "ert/base/csv.hpp"
+#include "ert/base/csv_lines.hpp"
 #include "ert/base/files.hpp"
 
 namespace roof {

@@ -1,5 +1,5 @@
 // Device groups such as "gpu:0,1", optional axes, and the images of several ranks.
-#include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/machine.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/plan/plan.hpp"
 #include "tests/fakes/fake_registry.hpp"

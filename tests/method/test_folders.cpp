@@ -1,7 +1,7 @@
 // Which folder beside a run becomes its calibration, and what is said about the other folders.
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "ert/method/bench/node.hpp"
+#include "ert/method/bench/identity.hpp"
 #include "tests/method/damaged_folder.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // What more rounds would bring.
-#include "ert/method/ceilings/forecast.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
 #include "tests/method/sweeps.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // What the head of a folder beside a run shows: whether it is one of results, when it began, and why it cannot be read.
 #include "ert/base/files.hpp"
-#include "ert/method/results/neighbours.hpp"
+#include "ert/method/results/results.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // The node's name, and the folders of equal nodes.
 #include "ert/base/error.hpp"
-#include "ert/method/bench/node.hpp"
+#include "ert/method/bench/identity.hpp"
 #include "ert/method/results/look_file.hpp"
 #include "ert/method/results/results.hpp"
 #include "tests/fakes/fake_registry.hpp"

@@ -1,6 +1,6 @@
 // Steps that several processes measured: where each begins, and the interval over them.
-#include "ert/method/bench/processes.hpp"
-#include "ert/method/plan/processes.hpp"
+#include "ert/method/bench/measurement.hpp"
+#include "ert/method/plan/measure.hpp"
 
 #include <catch2/catch.hpp>
 

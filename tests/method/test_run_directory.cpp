@@ -2,7 +2,6 @@
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/base/utc.hpp"
 #include "ert/method/results/seal.hpp"
 #include "tests/method/damaged_folder.hpp"
 

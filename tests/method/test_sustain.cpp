@@ -1,6 +1,6 @@
 // What lasts, on a subject and a counter whose joules follow from watts and seconds by hand.
 #include "ert/base/fields.hpp"
-#include "ert/method/plan/sustain.hpp"
+#include "ert/method/plan/measure.hpp"
 #include "tests/fakes/fake_registry.hpp"
 
 #include <catch2/catch.hpp>

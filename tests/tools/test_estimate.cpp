@@ -1,5 +1,5 @@
 // `roof estimate` on sheets and on this machine's calibration.
-#include "ert/base/csv.hpp"
+#include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"

@@ -1,7 +1,6 @@
 // The loop shared by calibrate, run and sweep: exit statuses, interrupts, continuation.
-#include "ert/method/bench/processes.hpp"
+#include "ert/method/bench/measurement.hpp"
 #include "ert/method/plan/measure.hpp"
-#include "ert/method/plan/processes.hpp"
 #include "ert/method/results/results.hpp"
 #include "tests/tools/workbench.hpp"
 

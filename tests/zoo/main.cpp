@@ -1,6 +1,6 @@
 // `roof-zoo`: calibrates simulated machines by the whole command and holds the results against the truth.
 #include "ert/base/files.hpp"
-#include "ert/base/number.hpp"
+#include "ert/base/text.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/zoo/report.hpp"
 #include "tests/zoo/run.hpp"

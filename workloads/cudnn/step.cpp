@@ -3,7 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/gpu/check.hpp"
-#include "ert/method/bench/row_words.hpp"
+#include "ert/method/bench/measurement.hpp"
 
 #include <algorithm>
 #include <cstring>

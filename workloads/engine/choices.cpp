@@ -1,11 +1,9 @@
 #include "workloads/engine/choices.hpp"
 
 #include "ert/base/checksum.hpp"
-#include "ert/base/csv.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>

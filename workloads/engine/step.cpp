@@ -3,7 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/estimate.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/row_words.hpp"
+#include "ert/method/bench/measurement.hpp"
 #include "workloads/engine/program.hpp"
 #include "workloads/model/work.hpp"
 

@@ -3,7 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/row_words.hpp"
+#include "ert/method/bench/measurement.hpp"
 #include "workloads/parallel/place.hpp"
 
 #include <cmath>

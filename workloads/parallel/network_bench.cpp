@@ -1,10 +1,9 @@
 #include "workloads/parallel/network_bench.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/clock.hpp"
-#include "ert/method/bench/node.hpp"
+#include "ert/method/bench/identity.hpp"
 #include "workloads/parallel/shared_memory.hpp"
 #include "workloads/parallel/world.hpp"
 

@@ -3,7 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/processors.hpp"
 #include "ert/method/bench/bench_registry.hpp"
-#include "ert/method/bench/node.hpp"
+#include "ert/method/bench/identity.hpp"
 #include "workloads/parallel/network_bench.hpp"
 #include "workloads/parallel/place.hpp"
 #include "workloads/parallel/world.hpp"

@@ -5,8 +5,7 @@
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/base/utc.hpp"
-#include "ert/method/bench/processes.hpp"
+#include "ert/method/bench/measurement.hpp"
 
 #include <fmt/format.h>
 

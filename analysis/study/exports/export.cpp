@@ -4,7 +4,7 @@
 #include "analysis/study/tables.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
-#include "ert/base/csv.hpp"
+#include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/base/units.hpp"

@@ -9,7 +9,7 @@
 #include "ert/base/precision.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/chip.hpp"
-#include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/process_limits.hpp"
 
 #include <fmt/format.h>

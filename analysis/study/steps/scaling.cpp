@@ -3,7 +3,7 @@
 #include "analysis/study/tables.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/node.hpp"
+#include "ert/method/bench/identity.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

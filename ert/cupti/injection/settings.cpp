@@ -2,7 +2,6 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <cstdlib>

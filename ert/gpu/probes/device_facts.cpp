@@ -1,7 +1,7 @@
 #include "ert/gpu/probes/device_facts.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
+#include "ert/base/text.hpp"
 
 #include <algorithm>
 #include <cmath>

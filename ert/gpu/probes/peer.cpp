@@ -8,7 +8,7 @@
 // Time        device events around all copies; the second stream is forked from and joined to the first.
 // Falsified   if what arrived is not what was sent; if the sum of what was read, or a word written, is not the host's.
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
+#include "ert/base/text.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/copy_subject.hpp"

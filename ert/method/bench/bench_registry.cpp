@@ -1,4 +1,5 @@
 #include "ert/method/bench/bench_registry.hpp"
+#include "ert/base/error.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -78,6 +79,12 @@ bool BenchRegistry::open_next(std::string_view device_kind) const
     BenchRegistry same(contents_);
     part.add(same);
     return true;
+}
+
+std::unique_ptr<Subject> Bench::make(const Point& point, const Machine& machine, const Device& device) const
+{
+    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
+    return create(point, machine, device);
 }
 
 }  // namespace roof

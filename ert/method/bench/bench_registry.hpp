@@ -3,9 +3,9 @@
 #pragma once
 
 #include "ert/method/bench/bench.hpp"
-#include "ert/method/bench/host_use.hpp"
 #include "ert/method/bench/power.hpp"
 #include "ert/method/bench/profiler.hpp"
+#include "ert/method/bench/trace.hpp"
 
 #include <functional>
 #include <map>

@@ -21,25 +21,13 @@ namespace roof {
 
 namespace {
 
-/// A set of NUMA nodes in the kernel's format.
-class NodeMask {
-  public:
-    explicit NodeMask(int node) { words_.at(node / bits) = 1UL << node % bits; }
-
-    const unsigned long* words() const { return words_.data(); }
-    /// One more than the number of bits, because the kernel ignores the last.
-    static constexpr unsigned long size() { return count * bits + 1; }
-
-  private:
-    static constexpr int bits = 8 * sizeof(unsigned long);
-    static constexpr int count = 16;
-    std::array<unsigned long, count> words_{};
-};
-
 void bind(std::byte* begin, std::size_t bytes, int node)
 {
-    const NodeMask mask(node);
-    if (syscall(SYS_mbind, begin, bytes, MPOL_BIND, mask.words(), NodeMask::size(), 0) == 0) return;
+    constexpr int bits = 8 * sizeof(unsigned long);
+    std::array<unsigned long, 16> nodes{};  // in the kernel's format
+    nodes.at(node / bits) = 1UL << node % bits;
+    const unsigned long size = nodes.size() * bits + 1;  // the kernel ignores the last bit
+    if (syscall(SYS_mbind, begin, bytes, MPOL_BIND, nodes.data(), size, 0) == 0) return;
     throw Unsupported("memory cannot be bound to NUMA node " + std::to_string(node) + ": " + std::strerror(errno));
 }
 

@@ -62,8 +62,8 @@ struct Capability {
 
 struct Machine {
     std::string name;  ///< slug for the results folder, from model and core count; never the host's name
-    std::string node;  ///< which of several equal machines this is (node.hpp); empty if not known
-    std::string host;  ///< host_id() of node.hpp
+    std::string node;  ///< which of several equal machines this is (identity.hpp); empty if not known
+    std::string host;  ///< host_id() of identity.hpp
     std::string cpu_model;
     std::string vendor;
     int family = 0;
@@ -98,5 +98,17 @@ struct Machine {
 YAML::Node to_yaml(const Machine& machine);
 /// Throws InputError with file and line.
 Machine read_machine(const std::filesystem::path& file);
+
+// Several devices under one name, "gpu:0,1": a rank of training on each.
+
+/// "cpu" -> "cpu"; "gpu:0", "gpu:0,1" -> "gpu".
+std::string kind_of_device(const std::string& name);
+
+/// "gpu:0,1" -> "gpu:0", "gpu:1"; any other name is returned as it is. Throws InputError for a missing or repeated
+/// number.
+std::vector<std::string> devices_in(const std::string& name);
+
+/// The first of the devices, with the names of the others. Throws InputError naming the devices there are.
+Device device_for(const Machine& machine, const std::string& name);
 
 }  // namespace roof

@@ -7,6 +7,7 @@
 #include "ert/method/bench/bench.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof {
@@ -25,7 +26,7 @@ struct PartMeasurement {
     Estimate<Seconds> seconds;
 };
 
-/// Of launches repeated without pause for seconds (ert/method/plan/sustain.hpp), by windows of some tenths of a second.
+/// Of launches repeated without pause for seconds (ert/method/plan/measure.hpp), by windows of some tenths of a second.
 /// Empty estimates and 0: not measured, or not known.
 struct SustainedLaunches {
     Estimate<Seconds> seconds;  ///< of a launch
@@ -89,5 +90,22 @@ const std::vector<Field<Sample>>& sample_fields();
 const std::vector<Field<PartMeasurement>>& part_fields();
 /// The axes with a column, in their order; a bench's axes must be a subsequence of these.
 const std::vector<std::string>& axis_names();
+
+// Words of rows that decide what may be said of them: writers use these, and readers look for them.
+
+/// Remark on several ranks that share a device or too few processors.
+inline constexpr std::string_view ranks_take_turns = "they take turns, and this time is not one of ranks side by side";
+/// Remark: clocks of ranks differ by more than 2%. What the fast wait for the slow counts as communication.
+inline constexpr std::string_view ranks_differ_in_clock = "the ranks' clocks differ";
+/// Description of a training step: what its bytes are. Rows without it counted each layer by itself.
+inline constexpr std::string_view bytes_of_operations =
+    "the bytes are those of the tensors that its operations read and write";
+
+// A step that several processes measured, one after another: each has pages, places and warm-ups of its own.
+
+/// The process of each sample, from 0. A process begins with its warm-ups: samples that are neither used nor disturbed.
+std::vector<int> processes_of(const std::vector<Sample>& samples);
+/// How many processes measured the row; 1 without samples, and of a bench other than `train`.
+int processes_of(const Measurement& row);
 
 }  // namespace roof

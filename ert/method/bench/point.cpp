@@ -1,7 +1,6 @@
 #include "ert/method/bench/point.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "ert/method/bench/clock.hpp"
-#include "ert/method/bench/host_use.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,7 +51,28 @@ struct Communication {
     Bytes bytes{};      ///< of all messages, as one rank holds them
 };
 
-/// One launch; or a window of launches repeated without pause (ert/method/plan/sustain.hpp), of which times are the
+// What else used the machine beside a launch. A step's samples are not left out for it: they show what a busy machine
+// costs.
+
+/// During one launch, or the mean over launches. Empty: not known.
+struct HostUse {
+    std::optional<double> others{};  ///< processors that other processes used, on average
+    std::optional<double> stolen{};  ///< processors that the host of this virtual machine took, on average
+    std::optional<double>
+        waited{};  ///< share of the time that this process's thread that waited longest had no processor
+    std::optional<double> shared{};  ///< share of the readings in which the core was shared; not with several threads
+};
+
+/// Called directly before and after a launch, on the launching thread.
+class HostMonitor {
+  public:
+    virtual ~HostMonitor() = default;
+    virtual void begin() = 0;
+    virtual HostUse end() = 0;
+};
+using MakeHostMonitor = std::function<std::unique_ptr<HostMonitor>()>;
+
+/// One launch; or a window of launches repeated without pause (ert/method/plan/measure.hpp), of which times are the
 /// means. Phases are those of a training step; a probe has none.
 struct Sample {
     Seconds seconds;  ///< without the wait for data
@@ -76,43 +97,26 @@ class Trace {
     /// `parts`: the number of parts the subject declared. The clock must outlive the trace.
     Trace(const Clock& clock, std::size_t parts) : clock_(clock), seconds_(parts) {}
 
+    struct LeavePart {
+        void operator()(const PartListener* listener) const { listener->leave(); }
+    };
+    using Launching = std::unique_ptr<const PartListener, LeavePart>;
     /// While the returned object lives, launches belong to the part; they are not timed.
-    class Launching {
-      public:
-        Launching(const Trace& trace, std::size_t part) : listener_(trace.listener_)
-        {
-            if (listener_ != nullptr) listener_->enter(part);
-        }
-        ~Launching()
-        {
-            if (listener_ != nullptr) listener_->leave();
-        }
-        Launching(const Launching&) = delete;
-        Launching& operator=(const Launching&) = delete;
+    [[nodiscard]] Launching launching(std::size_t part) const
+    {
+        if (listener_ != nullptr) listener_->enter(part);
+        return Launching(listener_);
+    }
 
-      private:
-        const PartListener* listener_;
+    struct EndPart {
+        Launching launching;
+        std::size_t part;
+        Seconds begin;
+        void operator()(Trace* trace) const { trace->seconds_[part] += trace->clock_() - begin; }
     };
-    [[nodiscard]] Launching launching(std::size_t part) const { return Launching(*this, part); }
-
+    using Span = std::unique_ptr<Trace, EndPart>;
     /// Adds the lifetime of the returned object to the part's time.
-    class Span {
-      public:
-        Span(Trace& trace, std::size_t part)
-            : launching_(trace, part), trace_(trace), part_(part), begin_(trace.clock_())
-        {
-        }
-        ~Span() { trace_.seconds_[part_] += trace_.clock_() - begin_; }
-        Span(const Span&) = delete;
-        Span& operator=(const Span&) = delete;
-
-      private:
-        Launching launching_;
-        Trace& trace_;
-        std::size_t part_;
-        Seconds begin_;
-    };
-    [[nodiscard]] Span part(std::size_t index) { return Span(*this, index); }
+    [[nodiscard]] Span part(std::size_t index) { return {this, EndPart{launching(index), index, clock_()}}; }
     /// Adds to the part's time a time measured by the device's events.
     void part_took(std::size_t index, Seconds seconds) { seconds_[index] += seconds; }
 

@@ -4,6 +4,7 @@
 #include "ert/base/names.hpp"
 #include "ert/base/units.hpp"
 
+#include <cmath>
 #include <vector>
 
 namespace roof {
@@ -39,12 +40,32 @@ struct Work {
     std::vector<Refetch> refetched{};
 
     /// What crosses into caches of so many bytes beside `compulsory`.
-    Bytes refetched_beyond(Bytes nearer) const;
+    Bytes refetched_beyond(Bytes nearer) const
+    {
+        Bytes sum{};
+        for (const Refetch& one : refetched)
+            if (nearer < one.kept) sum += one.moved;
+        return sum;
+    }
     /// Whether reads and writes are known for all compulsory bytes.
-    bool tells_reads_from_writes() const;
+    bool tells_reads_from_writes() const
+    {
+        constexpr double rounding = 1e-6;
+        const double told = (read + written).value;
+        return told > 0 && std::abs(told - compulsory.value) <= rounding * compulsory.value;
+    }
 };
 
 /// The work of so many launches together.
-Work operator*(const Work& work, int times);
+inline Work operator*(const Work& work, int times)
+{
+    Work product = work;
+    for (Bytes Work::*const bytes : {&Work::compulsory, &Work::no_reuse, &Work::read, &Work::written})
+        product.*bytes = work.*bytes * times;
+    product.flops = work.flops * times;
+    product.executed = work.executed * times;
+    for (Refetch& one : product.refetched) one.moved = one.moved * times;
+    return product;
+}
 
 }  // namespace roof

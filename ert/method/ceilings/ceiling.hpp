@@ -170,4 +170,17 @@ std::vector<Ceiling> ceilings_of(const std::vector<PointSummary>& points, const 
 /// Without rows the ceilings are those of the newest looks. Empty: the rows judge alone.
 Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine, std::span<const Look> seen = {});
 
+// What more rounds would bring, from the samples that are there.
+
+/// The ceilings that are lower bounds because too few samples were undisturbed.
+struct LowerBounds {
+    std::size_t ceilings = 0;
+    std::size_t rounds = 0;  ///< measured so far of their points
+};
+LowerBounds lower_bounds(std::span<const Measurement> rows, const Machine& machine);
+
+/// How many of them would have enough undisturbed samples if their points were measured `times` more times as often as
+/// so far, and the machine stayed as busy as it was: each of their rounds then counts `times` more times.
+std::size_t settled_by_more(std::span<const Measurement> rows, const Machine& machine, int times);
+
 }  // namespace roof

@@ -1,8 +1,8 @@
 // From rows to ceilings: summaries of the points, levels, and the ceiling of each point that shows one.
 #include "ert/base/text.hpp"
 #include "ert/method/bench/chip.hpp"
-#include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/level.hpp"
+#include "ert/method/bench/machine.hpp"
 #include "ert/method/ceilings/levels.hpp"
 #include "ert/method/ceilings/looks.hpp"
 #include "ert/method/ceilings/run_clock.hpp"

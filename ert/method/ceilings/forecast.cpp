@@ -1,5 +1,3 @@
-#include "ert/method/ceilings/forecast.hpp"
-
 #include "ert/method/ceilings/ceiling.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "ert/method/ceilings/levels.hpp"
 
 #include "ert/base/text.hpp"
-#include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/level.hpp"
+#include "ert/method/bench/machine.hpp"
 
 #include <algorithm>
 #include <array>

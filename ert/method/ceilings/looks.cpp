@@ -1,7 +1,7 @@
 #include "ert/method/ceilings/looks.hpp"
 
-#include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/level.hpp"
+#include "ert/method/bench/machine.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "ert/method/ceilings/point_summary.hpp"
 
-#include "ert/base/utc.hpp"
+#include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
 
 #include <algorithm>

@@ -1,8 +1,7 @@
 // Expands a plan's entries to every combination of their axes and checks them against the registry.
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/plan/plan.hpp"
 

@@ -1,12 +1,8 @@
 #include "ert/method/plan/measure.hpp"
 
 #include "ert/base/text.hpp"
-#include "ert/base/utc.hpp"
-#include "ert/base/words.hpp"
-#include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/process_limits.hpp"
-#include "ert/method/plan/processes.hpp"
-#include "ert/method/plan/sustain.hpp"
 
 #include <fmt/format.h>
 

@@ -3,6 +3,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/method/bench/measurement.hpp"
+#include "ert/method/bench/power.hpp"
 #include "ert/method/plan/plan.hpp"
 
 #include <filesystem>
@@ -65,9 +66,69 @@ Measurement measure(const Item& item, const BenchRegistry& registry, const Clock
 Measurement skipped(const Item& item, const std::string& reason);
 
 /// The user pressed Ctrl-C: the current row is dropped.
-class Interrupted : public Error {
-  public:
+struct Interrupted : Error {
     Interrupted() : Error("interrupted") {}
 };
+
+// The shares of several processes that measure a step one after another, and their rows as one.
+
+/// The share of each process; and whether that holds six steps as long as this one, the fewest of an interval.
+StoppingOptions of_one_process(StoppingOptions all);
+bool has_several_processes(const StoppingOptions& options, Seconds step);
+
+/// Whether no further process is needed. Without `max_noise`: after `processes`. With it: of 6, 12 and 24 processes the
+/// first whose interval's half-width over the mean is at most `max_noise`; 24 always are.
+bool has_enough_processes(const std::vector<Measurement>& rows, const StoppingOptions& options);
+int most_processes(const StoppingOptions& options);
+
+/// The time of a step over the used samples of one process, whose interval is spread_in_time().
+Estimate<Seconds> time_of_step(const std::vector<Sample>& samples);
+
+/// One row of those of several processes, at least one, with the same parts. Its times are the means of the processes'
+/// medians, with Student's interval: launches of one process share its pages, so processes and not launches are the
+/// independent observations. `is_looked_at`: by has_enough_processes(), whose looks the interval pays for: each takes a
+/// third of the 5%.
+Measurement over_processes(const std::vector<Measurement>& rows, bool is_looked_at = false);
+
+// What lasts: the launches of a measured subject, repeated without pause for seconds, with the clock, the power and the
+// joules of each window of some tenths of a second.
+
+/// Follows a counter that moves in steps. Between two moves the power is taken as constant.
+class EnergyWatch {
+  public:
+    /// Both must outlive it.
+    EnergyWatch(const PowerMeter& meter, const Clock& clock) : meter_(meter), clock_(clock) {}
+
+    /// Reads the meter, unless the last reading is less than 2 ms old.
+    void look();
+    /// Counted between these moments; 0 if that is not known, because the counter moved fewer than four times between
+    /// them (by the meter's interval, else as seen), or not before and after them.
+    Joules between(Seconds from, Seconds to) const;
+    /// Mean of the readings since the last call; 0 without any.
+    Watts take_instant();
+    Watts limit() const { return limit_; }
+
+  private:
+    struct Move {
+        Seconds at;
+        double joules = 0;
+    };
+
+    const PowerMeter& meter_;
+    const Clock& clock_;
+    Seconds last_look_{};
+    double last_ = 0;  ///< joules
+    std::vector<Move> moves_;
+    std::vector<double> instants_;
+    Watts limit_;
+};
+
+/// Fills in `row.sustained` and appends the windows to `row.samples`: of whole launches for `time`, then of a training
+/// step's launches up to the end of `forward` and of `backward` for as long, from whose differences the phases' joules
+/// follow. The first and the last window of each are in no estimate. Returns remarks. `trace`: the one that the subject
+/// was measured with, and is measured with no more. Throws what the subject throws, and Interrupted when the observer,
+/// which is called after each window, returns false.
+std::vector<std::string> sustain(Subject& subject, Trace& trace, Seconds time, const PowerMeter& meter,
+                                 const Clock& clock, const SampleObserver& observer, Measurement& row);
 
 }  // namespace roof

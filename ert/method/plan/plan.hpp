@@ -21,7 +21,7 @@ struct StoppingOptions {
     Seconds min_time{};      ///< and not before they have taken this long
     int processes = 1;       ///< of a step: at most so many, one after another, share the samples and the budget
     double max_noise = 0;    ///< takes the place of `interval`; of a step: as has_enough_processes(); 0: none
-    Seconds sustain{};       ///< then repeat the launches for so long, for what lasts (sustain.hpp); 0: not at all
+    Seconds sustain{};       ///< then repeat the launches for so long, for what lasts (measure.hpp); 0: not at all
 };
 
 /// One (bench, point, device) after expansion.

@@ -1,4 +1,3 @@
-#include "ert/method/plan/processes.hpp"
 
 #include "ert/method/plan/measure.hpp"
 

@@ -1,7 +1,7 @@
 #include "ert/method/plan/scheduler.hpp"
 
-#include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/level.hpp"
+#include "ert/method/bench/machine.hpp"
 #include "ert/method/ceilings/levels.hpp"
 
 #include <algorithm>

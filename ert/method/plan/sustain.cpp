@@ -1,4 +1,4 @@
-#include "ert/method/plan/sustain.hpp"
+#include "ert/method/plan/measure.hpp"
 
 #include <fmt/format.h>
 

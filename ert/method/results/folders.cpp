@@ -1,10 +1,9 @@
 // Chooses the results folder of a command, and finds the calibration for placing its rows.
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
-#include "ert/base/words.hpp"
+#include "ert/base/text.hpp"
 #include "ert/method/bench/identity.hpp"
 #include "ert/method/bench/level.hpp"
-#include "ert/method/bench/node.hpp"
 #include "ert/method/results/results.hpp"
 #include "ert/method/results/seal.hpp"
 

@@ -5,10 +5,10 @@
 #include "ert/base/error.hpp"
 #include "ert/base/fields.hpp"
 #include "ert/base/files.hpp"
-#include "ert/base/utc.hpp"
+#include "ert/base/text.hpp"
 #include "ert/method/bench/identity.hpp"
 #include "ert/method/bench/level.hpp"
-#include "ert/method/results/neighbours.hpp"
+#include "ert/method/results/results.hpp"
 #include "ert/method/results/seal.hpp"
 
 #include <fmt/format.h>

@@ -1,11 +1,10 @@
-#include "ert/method/results/neighbours.hpp"
+#include "ert/method/results/results.hpp"
 
 #include "ert/base/checksum.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
-#include "ert/base/utc.hpp"
 #include "ert/method/results/seal.hpp"
 
 #include <fmt/format.h>

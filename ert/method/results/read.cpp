@@ -1,10 +1,8 @@
 // Reads a results folder. A line that is damaged, or contradicts another, is named; its row alone becomes `damaged`.
-#include "ert/base/damage_list.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/fields.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/names.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
 #include "ert/method/results/seal.hpp"

@@ -10,7 +10,6 @@
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/plan/scheduler.hpp"
-#include "ert/method/results/neighbours.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -120,6 +119,27 @@ enum class CalibrationKind { unfinished, quick, full };
 /// `full` for a folder without ceilings or without a plan. `rows`: of the folder.
 CalibrationKind calibration_kind(const std::filesystem::path& folder, std::span<const Measurement> rows);
 
+// What is beside a folder that the user chose: the head of each alone is read, and nothing there ends a command.
+
+struct Neighbour {
+    std::filesystem::path place;
+    std::string unread{};  ///< why its files cannot be read; then the rest is empty
+    std::string time{};    ///< when its first row began; else as its name says; else that of its files. UTC, ISO 8601
+    std::string odd{};     ///< what its name says and its rows do not; empty if they agree
+    std::string plan{};    ///< plan.yaml
+    bool is_plan_whole = false;  ///< as checksums.csv describes it
+    bool has_rows = false;       ///< measurements.csv is there
+    bool is_results = false;     ///< any file of a results folder is there
+    /// By its whole plan, every row is a training step.
+    bool has_steps_alone() const;
+};
+
+/// Whether a file is there. False where that cannot be known.
+bool is_there(const std::filesystem::path& file);
+
+/// The folders in `parent` that are not hidden, the newest first. None if it cannot be read.
+std::vector<Neighbour> neighbours_in(const std::filesystem::path& parent);
+
 /// Folders that a function below did not take, though they are newer than the one that it took.
 struct PassedOver {
     std::vector<std::string>
@@ -143,7 +163,7 @@ std::filesystem::path find_calibration(const std::filesystem::path& folder, std:
                                        const Machine* machine = nullptr);
 
 /// The newest folder, in `folder` or beside it, of the same machine in which probes were repeated for what lasts
-/// (ert/method/plan/sustain.hpp). Empty if there is none.
+/// (ert/method/plan/measure.hpp). Empty if there is none.
 std::filesystem::path find_sustained(const std::filesystem::path& folder, PassedOver* over = nullptr);
 
 /// The newest folder, in `folder` or beside it, in which the bench `network` measured messages between ranks on these

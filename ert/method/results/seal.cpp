@@ -1,11 +1,8 @@
 #include "ert/method/results/seal.hpp"
 
-#include "ert/base/csv.hpp"
 #include "ert/base/csv_lines.hpp"
-#include "ert/base/damage_list.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
 

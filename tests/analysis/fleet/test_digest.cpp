@@ -3,7 +3,6 @@
 
 #include "analysis/study/compared/compare.hpp"
 #include "ert/base/checksum.hpp"
-#include "ert/base/compressed.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"

@@ -2,7 +2,6 @@
 #include "analysis/study/compared/compare.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"

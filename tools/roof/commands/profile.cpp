@@ -5,7 +5,6 @@
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/counters/counter_table.hpp"
 #include "ert/method/results/results.hpp"

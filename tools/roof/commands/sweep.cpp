@@ -4,7 +4,6 @@
 #include "analysis/table/quantities.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/base/utc.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"

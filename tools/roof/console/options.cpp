@@ -1,7 +1,6 @@
 #include "tools/roof/console/options.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

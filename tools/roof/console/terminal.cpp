@@ -1,7 +1,6 @@
 #include "tools/roof/console/terminal.hpp"
 
 #include "ert/base/text.hpp"
-#include "ert/base/words.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

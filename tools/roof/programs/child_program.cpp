@@ -5,7 +5,6 @@
 #include "ert/base/process.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/plan/measure.hpp"
-#include "ert/method/plan/processes.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/console/terminal.hpp"
 #include "tools/roof/session/plans.hpp"

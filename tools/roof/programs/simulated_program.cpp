@@ -3,7 +3,6 @@
 #include "analysis/instructions/decoder.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/base/words.hpp"
 #include "ert/recording/record_files.hpp"
 #include "tools/roof/console/terminal.hpp"
 #include "tools/roof/programs/child_program.hpp"

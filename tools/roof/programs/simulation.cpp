@@ -4,7 +4,6 @@
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "tools/roof/console/output.hpp"

@@ -1,8 +1,7 @@
 #include "tools/roof/session/looks.hpp"
 
 #include "ert/base/text.hpp"
-#include "ert/base/utc.hpp"
-#include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/machine.hpp"
 #include "ert/method/ceilings/looks.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/results/look_file.hpp"

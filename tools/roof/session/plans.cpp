@@ -1,7 +1,6 @@
 #include "tools/roof/session/plans.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/binary/binary.hpp"
 

@@ -1,10 +1,9 @@
 #include "tools/roof/session/session.hpp"
 
 #include "ert/base/text.hpp"
-#include "ert/method/bench/device_group.hpp"
-#include "ert/method/bench/node.hpp"
+#include "ert/method/bench/identity.hpp"
+#include "ert/method/bench/machine.hpp"
 #include "ert/method/plan/measure.hpp"
-#include "ert/method/plan/processes.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/process.hpp"

@@ -5,7 +5,7 @@
 #include "analysis/study/compared/compare.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/ceilings/looks.hpp"
-#include "ert/method/plan/processes.hpp"
+#include "ert/method/plan/measure.hpp"
 
 #include <fmt/format.h>
 

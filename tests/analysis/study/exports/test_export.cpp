@@ -1,5 +1,5 @@
 #include "analysis/study/exports/export.hpp"
-#include "ert/base/csv.hpp"
+#include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "made.hpp"
 
