@@ -12,7 +12,16 @@
 
 namespace roof {
 
-struct Ceiling {
+/// The rate is in FLOP/s, byte/s or lines/s, by kind; `unit()` says which. Per clock it is that of one thread. The
+/// clock is that of the cores under similar work over the run (run_clock.hpp), on a GPU that beside the samples.
+struct Ceiling : SustainedRate {
+    /// Without a rate; `steady`.
+    Ceiling()
+    {
+        steadiness = Steadiness::steady;
+        rounds = 1;
+    }
+
     std::string device;
     Role kind = Role::bandwidth;  ///< bandwidth, compute or latency
     std::string level;            ///< as in ert/method/bench/level.hpp, or the name of a path
@@ -23,18 +32,11 @@ struct Ceiling {
     int threads = 1;
     bool packs_cores = false;  ///< threads fill the hardware threads of one core before the next
     int devices = 1;           ///< whose measured rates are summed here
-    Rate rate;                 ///< FLOP/s, byte/s or lines/s, by kind; `unit()` says which
     Bytes working_set_low{};   ///< the plateau's extent; compute has none
     Bytes working_set_high{};
     Bytes working_set{};  ///< at which the rate was measured
     std::string variant;  ///< the fastest variant in the probe's search
     Known known = Known::measured;
-    /// Of the cores under similar work over the run (run_clock.hpp); on a GPU, beside the samples. Empty if not known.
-    Estimate<Hertz> clock{};
-    /// FLOPs, bytes or lines per clock and thread; empty if the clock is not known.
-    PerClock per_clock{};
-    Steadiness steadiness = Steadiness::steady;  ///< `at_least`: the rate is a lower bound, and so is a roof made of it
-    int rounds = 1;                              ///< that agree on the rate
     /// In the unit of `rate`: the median of all samples, disturbed ones included; 0 if not known.
     double typical = 0;
     std::string point;  ///< the row's identity without its round: "bench device axis=value …"
@@ -48,8 +50,6 @@ struct Ceiling {
     std::vector<Round> samples{};     ///< of which the rate is made
     bool per_clock_compared = false;  ///< since the clock varied
     bool lasting = false;             ///< over seconds, not of bursts (analysis/roofline/roofs.cpp)
-    int times = 0;                    ///< of looks that agree on the rate (looks.hpp); 0: one calibration alone judges
-    Seconds over{};                   ///< from the first of these times to the last
     std::optional<double> between{};  ///< half_widths_between() times (looks.hpp)
     SustainedRate alone{};            ///< by the calibration alone, to compare calibrations; empty where `rate` is that
 

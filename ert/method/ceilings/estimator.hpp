@@ -36,18 +36,20 @@ struct RateSample {
 using Round = std::vector<RateSample>;
 
 struct SustainedRate {
-    Rate rate;              ///< n: samples that agree. Of a lower bound the median is the low end
-    PerClock per_clock;     ///< all threads together; empty unless a clock was given, or read in each round
-    Estimate<Hertz> clock;  ///< of a rate over rounds, over the same rounds; else empty
+    Rate rate;                ///< n: samples that agree. Of a lower bound the median is the low end
+    PerClock per_clock{};     ///< all threads together; empty unless a clock was given, or read in each round
+    Estimate<Hertz> clock{};  ///< of a rate over rounds, over the same rounds; else empty
     /// Where the samples agree: for comparisons of rates, not as a result.
     double centre = 0;
-    Steadiness steadiness = Steadiness::at_least;
-    int rounds = 0;       ///< that agree
+    Steadiness steadiness = Steadiness::at_least;  ///< then the rate is a lower bound, and so is a roof made of it
+    int rounds = 0;                                ///< that agree
     bool differ = false;  ///< too few agree: those that lie near each other count, and are the rounds
     int changed_at = -1;  ///< of `changed`: the first round, from 0, that is slower; all after it are
     double after = 0;     ///< the median of these rounds
-    int times = 0;        ///< of looks, `looks_apart` or more apart, at which rounds agree with it (looks.hpp)
-    Seconds over{};       ///< from the first of these times to the last
+    /// Of looks, `looks_apart` or more apart, at which rounds agree with it (looks.hpp); 0: one calibration alone
+    /// judges.
+    int times = 0;
+    Seconds over{};  ///< from the first of these times to the last
 };
 
 /// A rate that fewer samples or rounds reach may be chance.

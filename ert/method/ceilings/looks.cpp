@@ -321,11 +321,9 @@ std::vector<std::optional<double>> half_widths_between(std::span<const std::vect
 
 void take_rate(const SustainedRate& sustained, Ceiling& ceiling)
 {
-    ceiling.rate = sustained.rate;
-    ceiling.steadiness = sustained.steadiness;
-    ceiling.rounds = sustained.rounds;
-    ceiling.per_clock = sustained.per_clock;
-    if (sustained.clock.n > 0) ceiling.clock = sustained.clock;
+    const Estimate<Hertz> known = sustained.clock.n > 0 ? sustained.clock : ceiling.clock;
+    static_cast<SustainedRate&>(ceiling) = sustained;
+    ceiling.clock = known;
     const double clock = ceiling.clock.median.value;
     if (ceiling.per_clock.n == 0 && clock > 0)
         ceiling.per_clock = {{ceiling.rate.median.value / clock},

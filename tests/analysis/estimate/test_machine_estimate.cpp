@@ -278,11 +278,16 @@ TEST_CASE("on a GPU a prediction has a launch for each layer and pass")
 {
     Target target = made_gpu();
     const MachineEstimate without = estimate_on(target, request("alexnet", 8, Passes::forward));
-    target.ceilings.all.push_back({.device = target.device, .kind = Role::latency, .level = "launch"});
-    target.ceilings.all.back().rate = {{1 / 4e-6}, {1 / 4e-6}, {1 / 4e-6}};
+    const auto add_latency = [&](const std::string& level, double rate) {
+        Ceiling& ceiling = target.ceilings.all.emplace_back();
+        ceiling.device = target.device;
+        ceiling.kind = Role::latency;
+        ceiling.level = level;
+        ceiling.rate = {{rate}, {rate}, {rate}};
+    };
+    add_latency("launch", 1 / 4e-6);
     CHECK(estimate_on(target, request("alexnet", 8, Passes::forward)).without_overlap == without.without_overlap);
-    target.ceilings.all.push_back({.device = target.device, .kind = Role::latency, .level = "graph"});
-    target.ceilings.all.back().rate = {{1 / 5e-7}, {1 / 5e-7}, {1 / 5e-7}};
+    add_latency("graph", 1 / 5e-7);
     const MachineEstimate with = estimate_on(target, request("alexnet", 8, Passes::forward));
     // Five convolutions with a ReLU each, three linear layers with two, three maxima, two dropouts, the loss. The
     // average of 6x6 maps to 6x6 moves nothing.

@@ -91,7 +91,7 @@ def throttling_between(before: Counts, after: Counts) -> List[str]:
 
 
 def node_name() -> str:
-    """Which machine of several equal ones this is, as ert/method/bench/node.cpp names it; empty if nothing tells."""
+    """Which machine of several equal ones this is, as ert/method/bench/identity.cpp names it; empty if nothing tells."""
     for name in (os.environ.get("SLURMD_NODENAME"), os.environ.get("NODE_NAME"), platform.node()):
         legal = re.sub(r"^[._-]+", "", re.sub(r"[^A-Za-z0-9._-]", "-", name or ""))[:64]
         if legal:
