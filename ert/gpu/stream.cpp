@@ -11,11 +11,6 @@ Stream::Stream()
     handle_.reset(stream);
 }
 
-void Stream::synchronize() const
-{
-    check(cudaStreamSynchronize(handle_.get()));
-}
-
 bool Stream::is_idle() const
 {
     const cudaError_t status = cudaStreamQuery(handle_.get());
@@ -23,24 +18,17 @@ bool Stream::is_idle() const
     return status == cudaSuccess;
 }
 
-Fork::Fork()
+Event::Event(bool has_clock)
 {
     cudaEvent_t event = nullptr;
-    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-    event_.reset(event);
-}
-
-void Fork::order(cudaStream_t first, cudaStream_t then) const
-{
-    check(cudaEventRecord(event_.get(), first));
-    check(cudaStreamWaitEvent(then, event_.get(), 0));
-}
-
-Event::Event()
-{
-    cudaEvent_t event = nullptr;
-    check(cudaEventCreate(&event));
+    check(cudaEventCreateWithFlags(&event, has_clock ? cudaEventDefault : cudaEventDisableTiming));
     handle_.reset(event);
+}
+
+void Event::order(cudaStream_t first, cudaStream_t then) const
+{
+    check(cudaEventRecord(handle_.get(), first));
+    check(cudaStreamWaitEvent(then, handle_.get(), 0));
 }
 
 void Event::record(cudaStream_t stream) const
@@ -50,16 +38,6 @@ void Event::record(cudaStream_t stream) const
     const bool is_captured = status == cudaStreamCaptureStatusActive;
     check(cudaEventRecordWithFlags(handle_.get(), stream,
                                    is_captured ? cudaEventRecordExternal : cudaEventRecordDefault));
-}
-
-void Event::hold(cudaStream_t stream) const
-{
-    check(cudaStreamWaitEvent(stream, handle_.get(), cudaEventWaitDefault));
-}
-
-void Event::synchronize() const
-{
-    check(cudaEventSynchronize(handle_.get()));
 }
 
 Seconds Event::since(const Event& begin) const
@@ -81,6 +59,38 @@ Seconds EventTimer::time(const Stream& stream, const std::function<void()>& enqu
     }
     end_.synchronize();
     return end_.since(begin_);
+}
+
+namespace {
+
+using Captured = Handle<CUgraph_st, cudaGraphDestroy>;
+
+/// If the capture fails, it is also ended: the stream must not stay in capture.
+Captured capture(cudaStream_t stream, const std::function<void()>& enqueue)
+{
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    cudaGraph_t graph = nullptr;
+    try {
+        enqueue();
+    } catch (...) {
+        cudaStreamEndCapture(stream, &graph);
+        const Captured half(graph);
+        cudaGetLastError();
+        throw;
+    }
+    check(cudaStreamEndCapture(stream, &graph));
+    return Captured(graph);
+}
+
+}  // namespace
+
+Graph::Graph(cudaStream_t stream, const std::function<void()>& enqueue)
+{
+    const Captured captured = capture(stream, enqueue);
+    cudaGraphExec_t graph = nullptr;
+    check(cudaGraphInstantiateWithFlags(&graph, captured.get(), 0));
+    graph_.reset(graph);
+    check(cudaGraphUpload(graph, stream));
 }
 
 }  // namespace roof::gpu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ert/base/units.hpp"
+#include "ert/gpu/check.hpp"
 #include "ert/gpu/handle.hpp"
 
 #include <cuda_runtime_api.h>
@@ -16,7 +17,7 @@ class Stream {
     Stream();
 
     /// Waits until all work in the stream is done. Throws Error if any of it failed.
-    void synchronize() const;
+    void synchronize() const { check(cudaStreamSynchronize(handle_.get())); }
     /// Whether all work in it is done. Throws as synchronize().
     bool is_idle() const;
     cudaStream_t get() const { return handle_.get(); }
@@ -25,30 +26,21 @@ class Stream {
     Handle<CUstream_st, cudaStreamDestroy> handle_;
 };
 
-/// An event without a clock, to fork one stream from another and to join them again.
-class Fork {
-  public:
-    /// On the current device. Throws Error.
-    Fork();
-
-    /// Work enqueued into `then` from here on waits for the work enqueued into `first` so far. `first` is on the device
-    /// of the fork; `then` may be on another.
-    void order(cudaStream_t first, cudaStream_t then) const;
-
-  private:
-    EventHandle event_;
-};
-
-/// An event with a clock, on the device that was current when it was made. These functions throw Error.
+/// An event, on the device that was current when it was made. These functions throw Error.
 class Event {
   public:
-    Event();
+    /// Without a clock it only orders work: it forks one stream from another, and joins them again.
+    explicit Event(bool has_clock = true);
+
+    /// Work enqueued into `then` from here on waits for the work enqueued into `first` so far. `first` is on the device
+    /// of the event; `then` may be on another.
+    void order(cudaStream_t first, cudaStream_t then) const;
 
     /// In a stream in capture, each run of the graph records the event, and it can be read outside the graph.
     void record(cudaStream_t stream) const;
     /// Work enqueued in the stream from now on waits for the last record of this event.
-    void hold(cudaStream_t stream) const;
-    void synchronize() const;
+    void hold(cudaStream_t stream) const { check(cudaStreamWaitEvent(stream, handle_.get(), cudaEventWaitDefault)); }
+    void synchronize() const { check(cudaEventSynchronize(handle_.get())); }
     /// Returns the time from `begin` to this event. Both must be recorded and complete.
     Seconds since(const Event& begin) const;
 
@@ -66,6 +58,19 @@ class EventTimer {
   private:
     Event begin_;
     Event end_;
+};
+
+// Work captured from a stream as a CUDA graph, which one call launches again.
+
+class Graph {
+  public:
+    /// Captures, without running it, what `enqueue` puts into the stream. Throws what `enqueue` throws, or Error.
+    Graph(cudaStream_t stream, const std::function<void()>& enqueue);
+
+    void launch(cudaStream_t stream) const { check(cudaGraphLaunch(graph_.get(), stream)); }
+
+  private:
+    Handle<CUgraphExec_st, cudaGraphExecDestroy> graph_;
 };
 
 }  // namespace roof::gpu

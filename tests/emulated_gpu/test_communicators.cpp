@@ -27,7 +27,7 @@ struct Memory {
 
     Buffer<float> send, receive;
     Stream stream;
-    Fork done;
+    Event done{false};
 };
 
 }  // namespace

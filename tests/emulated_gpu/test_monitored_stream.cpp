@@ -3,7 +3,6 @@
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/device.hpp"
-#include "ert/gpu/graph.hpp"
 #include "ert/gpu/kernels/idle.hpp"
 #include "ert/gpu/noise_monitor.hpp"
 #include "ert/gpu/stream.hpp"

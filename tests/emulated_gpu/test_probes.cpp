@@ -59,7 +59,8 @@ std::string reason(const std::string& bench, const Values& values, const std::ve
 {
     Machine machine;
     machine.devices = devices;
-    return bench_of(bench, libraries).unsupported_reason(point_of(values), machine, devices.front()).value_or("");
+    const std::unique_ptr<Bench> made = make_bench(bench_of(bench, libraries), nullptr);
+    return made->unsupported_reason(point_of(values), machine, devices.front()).value_or("");
 }
 
 using Catch::Contains;

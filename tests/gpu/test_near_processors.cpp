@@ -1,6 +1,6 @@
 // Where a thread puts memory for a GPU, from a description of the machine of our own.
 #include "ert/base/files.hpp"
-#include "ert/gpu/near_processors.hpp"
+#include "ert/base/processors.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 
 #include <sched.h>

@@ -32,7 +32,7 @@ std::size_t first_of(const Program& program, Phase phase)
 
 Step::Step(const model::Graph& graph, const Settings& settings, const StepOptions& options)
     : engine::Step(graph, settings),
-      near_(options.is_rank ? gpu::processors_near(gpu::bus_id_of(options.device)) : std::vector<int>()),
+      near_(options.is_rank ? processors_near(gpu::bus_id_of(options.device)) : std::vector<int>()),
       current_(options.device),
       options_(options),
       program_(graph, settings, stream_, options.device_model),

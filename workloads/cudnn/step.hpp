@@ -2,11 +2,11 @@
 // graph. Once in a few launches, a second graph with an event between stages measures the parts.
 #pragma once
 
+#include "ert/base/processors.hpp"
 #include "ert/gpu/clock_watch.hpp"
 #include "ert/gpu/device.hpp"
-#include "ert/gpu/graph.hpp"
-#include "ert/gpu/near_processors.hpp"
 #include "ert/gpu/nvml.hpp"
+#include "ert/gpu/stream.hpp"
 #include "workloads/cudnn/device_program.hpp"
 #include "workloads/cudnn/input.hpp"
 #include "workloads/cudnn/ranks.hpp"
@@ -65,7 +65,7 @@ class Step : public engine::Step {
     StepState state() const;
     void read_parts();
 
-    gpu::OnProcessors near_;
+    OnProcessors near_;
     gpu::CurrentDevice current_;
     StepOptions options_;
     gpu::Stream stream_;

@@ -121,7 +121,7 @@ class DeviceExchange {
     cudaStream_t step_;
     gpu::Handle<CUstream_st, cudaStreamDestroy> communication_;
     gpu::Event begin_;
-    gpu::Fork to_communication_, to_step_;
+    gpu::Event to_communication_{false}, to_step_{false};
     Intervals transfers_, waits_;
     Bytes bytes_{};
     parallel::ExchangeOrder order_;

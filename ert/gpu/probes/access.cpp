@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 
 namespace roof::gpu {
 
@@ -54,27 +55,16 @@ const AccessPattern& operation_of(const Point& point)
     return row_in(operations, "operation", point.text("operation"));
 }
 
-struct AccessChoice {
-    int blocks{};
-    int threads = most_access_threads;
-};
-
-std::vector<AccessChoice> candidates_for(const AccessPattern& operation, int multiprocessors)
+/// Blocks of the whole GPU, and threads of each.
+std::vector<std::pair<int, int>> extents_of(const AccessPattern& operation, int multiprocessors)
 {
     constexpr int lanes = 32;
     if (operation.warps > 0) return {{multiprocessors, operation.warps * lanes}};
     if (operation.alone) return {{1, most_access_threads}, {1, most_access_threads / 2}};
-    std::vector<AccessChoice> all;
+    std::vector<std::pair<int, int>> all;
     for (const int threads : {most_access_threads / 2, most_access_threads})
-        all.push_back({resident_blocks(access_kernel_of(operation.kind, threads)) * multiprocessors, threads});
+        all.emplace_back(resident_blocks(access_kernel_of(operation.kind, threads)) * multiprocessors, threads);
     return all;
-}
-
-std::size_t most_threads(const std::vector<AccessChoice>& candidates)
-{
-    int most{};
-    for (const AccessChoice& one : candidates) most = std::max(most, one.blocks * one.threads);
-    return static_cast<std::size_t>(most);
 }
 
 std::size_t words_of(const Point& point)
@@ -83,25 +73,29 @@ std::size_t words_of(const Point& point)
     return static_cast<std::size_t>(point.integer("working_set")) / sizeof(std::uint32_t) / stride * stride;
 }
 
-class AccessSubject final : public TunedSubject {
+std::size_t threads_of(const KernelVariant<AccessLaunch>& variant)
+{
+    return static_cast<std::size_t>(variant.launch.blocks) * static_cast<std::size_t>(variant.launch.threads);
+}
+
+class AccessSubject final : public KernelSubject<AccessLaunch, &AccessLaunch::passes> {
   public:
     explicit AccessSubject(const GpuPoint& at)
-        : TunedSubject(at),
-          operation_(operation_of(at.point)),
-          count_(words_of(at.point)),
-          candidates_(candidates_for(operation_, attribute(at.id, cudaDevAttrMultiProcessorCount))),
-          words_(count_, "the words to access"),
-          sums_(most_threads(candidates_), "sums of the words")
+        : KernelSubject(at), operation_(operation_of(at.point)), words_(words_of(at.point), "the words to access")
     {
         fill();
-        std::vector<Variant> variants;
-        for (const AccessChoice& candidate : candidates_) {
-            variants.push_back(
-                {std::to_string(candidate.blocks) + " blocks of " + std::to_string(candidate.threads) + " threads",
-                 work_of_bytes(static_cast<double>(words_.bytes())),
-                 [this, &candidate](long long passes) { enqueue(candidate, passes); }});
-        }
-        chosen_ = settle_on_fastest(variants, max_passes);
+        Variants variants;
+        for (const auto& [blocks, threads] : extents_of(operation_, attribute(at.id, cudaDevAttrMultiProcessorCount)))
+            variants.push_back({std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads",
+                                work_of_bytes(static_cast<double>(words_.bytes())),
+                                access_kernel_of(operation_.kind, threads),
+                                {.words = words_.data(),
+                                 .count = words_.size(),
+                                 .stride = static_cast<unsigned>(operation_.stride),
+                                 .blocks = blocks,
+                                 .threads = threads}});
+        sums_.emplace(array_for<std::uint32_t>(variants, &AccessLaunch::sums, "sums of the words", threads_of));
+        settle_on_fastest(variants, max_passes);
     }
 
     void check() override
@@ -112,55 +106,36 @@ class AccessSubject final : public TunedSubject {
         run(passes);
         if (returns(operation_.kind)) check_sums(passes);
         if (operation_.kind == AccessKind::load) return;
-        const std::vector<std::uint32_t> found = words_.read(0, count_);
+        const std::vector<std::uint32_t> found = words_.read(0, words_.size());
         const bool is_shared = shares(operation_.kind);
-        for (std::size_t i = 0; i < count_; ++i) {
+        for (std::size_t i = 0; i < found.size(); ++i) {
             const std::uint32_t expected = !is_shared ? passes
                                            : i > 0    ? 0
-                                                      : passes * static_cast<std::uint32_t>(count_);
+                                                      : passes * static_cast<std::uint32_t>(found.size());
             if (found[i] != expected)
                 throw Error("word " + std::to_string(i) + " got " + std::to_string(found[i]) + " additions, not " +
                             std::to_string(expected));
         }
     }
 
-    Bytes memory() const override { return {static_cast<double>(words_.bytes() + sums_.bytes())}; }
+    Bytes memory() const override { return {static_cast<double>(words_.bytes() + sums_->bytes())}; }
 
   private:
     void fill() const
     {
-        stream().time([&] { enqueue_access_fill(operation_.kind, words_.data(), count_, stream().get()); });
+        stream().time([&] { enqueue_access_fill(operation_.kind, words_.data(), words_.size(), stream().get()); });
     }
 
     void check_sums(std::uint32_t passes) const
     {
-        const AccessChoice& chosen = candidates_[chosen_];
-        const auto threads = static_cast<std::size_t>(chosen.blocks) * static_cast<std::size_t>(chosen.threads);
-        const std::vector<std::uint32_t> sums = sums_.read(0, threads);
-        if (std::accumulate(sums.begin(), sums.end(), 0U) != sum_of_accesses(operation_.kind, count_, passes))
+        const std::vector<std::uint32_t> sums = sums_->read(0, threads_of(chosen()));
+        if (std::accumulate(sums.begin(), sums.end(), 0U) != sum_of_accesses(operation_.kind, words_.size(), passes))
             throw Error("the sum of the words that were loaded or returned is not the host's");
     }
 
-    void enqueue(const AccessChoice& candidate, long long passes) const
-    {
-        gpu::enqueue(access_kernel_of(operation_.kind, candidate.threads),
-                     {.words = words_.data(),
-                      .sums = sums_.data(),
-                      .count = count_,
-                      .stride = static_cast<unsigned>(operation_.stride),
-                      .reading = stream().reading(),
-                      .blocks = candidate.blocks,
-                      .threads = candidate.threads,
-                      .passes = static_cast<int>(passes)},
-                     stream().get());
-    }
-
     AccessPattern operation_;
-    std::size_t count_;
-    std::vector<AccessChoice> candidates_;
     Buffer<std::uint32_t> words_;
-    Buffer<std::uint32_t> sums_;
-    std::size_t chosen_ = 0;  ///< of candidates_
+    std::optional<Buffer<std::uint32_t>> sums_;
 };
 
 std::vector<Axis> axes(const Machine& machine)
@@ -180,10 +155,10 @@ std::vector<Axis> axes(const Machine& machine)
                         1LL << 42)};
 }
 
-std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
+std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device&)
 {
     if (words_of(point) == 0) return "the working set is less than one word for each offset";
-    return missing_for_all(point, machine, device);
+    return std::nullopt;
 }
 
 }  // namespace

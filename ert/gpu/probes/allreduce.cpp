@@ -12,7 +12,6 @@
 #include "ert/base/text.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/communicators.hpp"
-#include "ert/gpu/graph.hpp"
 #include "ert/gpu/kernels/numbers.hpp"
 #include "ert/gpu/kernels/stream.hpp"
 #include "ert/gpu/probes/arrays.hpp"
@@ -81,7 +80,7 @@ struct RankMemory {
 
     DeviceId id;
     Stream stream;
-    Fork fork;
+    Event fork{false};
     Buffer<float> send;
     Buffer<float> receive;
 };
@@ -170,7 +169,7 @@ class AllreduceSubject final : public TunedSubject {
         for (const auto& memory : memories_) memory->fork.order(memory->stream.get(), timed);
     }
 
-    Fork begin_;
+    Event begin_{false};
     std::string version_;
     std::vector<std::unique_ptr<RankMemory>> memories_;
     std::vector<Communicator::Rank> ranks_;
@@ -222,7 +221,7 @@ GpuBench allreduce_bench(const Libraries& libraries)
                 }
                 if (nccl == nullptr)
                     return "libnccl.so.2 was not found: install NCCL, or put its folder on LD_LIBRARY_PATH";
-                return missing_for_all(point, machine, device);
+                return std::nullopt;
             },
             .create =
                 [nccl = libraries.nccl,

@@ -66,9 +66,8 @@ void Arrays::map_tiles()
     map_->write(std::vector(bytes, bytes + sizeof(map)));
 }
 
-StreamLaunch Arrays::launch() const
+StreamLaunch Arrays::launch(StreamLaunch launch) const
 {
-    StreamLaunch launch;
     launch.a = pointer(a_);
     launch.b = pointer(b_);
     launch.out = pointer(out_);

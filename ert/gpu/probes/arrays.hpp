@@ -49,7 +49,8 @@ class Arrays {
     /// From now on launches load array a by tiles (bulk.hpp), of which it has whole rows. Throws Error; Unsupported
     /// without the driver's encoder of tensor maps.
     void map_tiles();
-    StreamLaunch launch() const;
+    /// The launch with these arrays.
+    StreamLaunch launch(StreamLaunch launch = {}) const;
     std::size_t bytes() const;  ///< of one pass, all arrays together
     Bytes memory() const;
     void clear_results();  ///< so that only a later pass can be right

@@ -24,6 +24,8 @@
 #include "ert/gpu/probes/tuning.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <ranges>
 #include <set>
 
 namespace roof::gpu {
@@ -37,40 +39,13 @@ StreamOperation operation_of(const Point& point)
     return parse_enum<StreamOperation>(point.text("operation"));
 }
 
-/// A kernel and its blocks.
-struct StreamChoice {
-    std::string name;
-    bool is_bulk = false;
-    StreamKernel kernel;
-    int blocks{};
-    bool in_step = false;
-    int readers = 1;
+using StreamVariant = KernelVariant<StreamLaunch>;
 
-    /// The sums that a launch leaves.
-    int sums() const
-    {
-        if (kernel.tile_unroll != 0) return tile_sums;
-        return blocks * (is_bulk ? bulk_threads : kernel.threads);
-    }
-};
-
-/// `readers`: multiprocessors of a cluster that get what one load brings.
-std::vector<StreamChoice> bulk_candidates(StreamOperation operation, int multiprocessors, int readers)
+/// The sums that a launch leaves.
+std::size_t sums_of(const StreamVariant& variant)
 {
-    std::vector<StreamChoice> candidates;
-    const int most = resident_blocks(bulk_kernel_of(operation));
-    const int fitting =
-        readers > 1 ? resident_clusters(multicast_kernel_of(readers)) * readers : most * multiprocessors;
-    if (fitting == 0) throw Unsupported("no cluster of " + std::to_string(readers) + " blocks fits this GPU");
-    const std::string loads = readers > 1 ? "to " + std::to_string(readers) + " multiprocessors each, " : "";
-    for (const int each : std::set<int>{1, std::max(1, most / 2), most})
-        candidates.push_back({"bulk, " + loads + std::to_string(each) + " rings of 64 KiB per multiprocessor",
-                              true,
-                              {operation},
-                              std::min(each * multiprocessors, fitting) / readers * readers,
-                              false,
-                              readers});
-    return candidates;
+    const int sums = variant.has_blocks_for_each ? tile_sums : variant.launch.blocks * variant.kernel.threads;
+    return static_cast<std::size_t>(sums);
 }
 
 std::string name_of(StreamLayout layout)
@@ -91,37 +66,58 @@ Transfer transfer_of(const Point& point)
     return {operation_of(point), isa == "bulk" || isa == "tiles", isa == "cg"};
 }
 
-/// As many threads as fit, each at its own pace.
-std::vector<StreamChoice> free_candidates(const Transfer& transfer, int multiprocessors)
+/// `readers`: multiprocessors of a cluster that get what one load brings.
+std::vector<StreamVariant> bulk_variants(StreamOperation operation, bool of_tiles, int multiprocessors, int readers)
 {
-    std::vector<StreamChoice> candidates;
+    std::vector<StreamVariant> variants;
+    const auto kernel = readers > 1 ? multicast_kernel_of(readers) : bulk_kernel_of(operation, of_tiles);
+    const int most = resident_blocks(bulk_kernel_of(operation));
+    const int fitting = readers > 1 ? resident_clusters(kernel) * readers : most * multiprocessors;
+    if (fitting == 0) throw Unsupported("no cluster of " + std::to_string(readers) + " blocks fits this GPU");
+    const std::string loads = readers > 1 ? "to " + std::to_string(readers) + " multiprocessors each, " : "";
+    for (const int each : std::set<int>{1, std::max(1, most / 2), most})
+        variants.push_back(
+            {"bulk, " + loads + std::to_string(each) + " rings of 64 KiB per multiprocessor",
+             {},
+             kernel,
+             {.blocks = std::min(each * multiprocessors, fitting) / readers * readers, .readers = readers}});
+    return variants;
+}
+
+/// As many threads as fit, each at its own pace.
+std::vector<StreamVariant> free_variants(const Transfer& transfer, int multiprocessors)
+{
+    std::vector<StreamVariant> variants;
     for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
         for (const int threads : stream_block_sizes) {
-            const StreamKernel kernel{transfer.operation, layout, threads, transfer.past_l1};
-            const int each = resident_blocks(stream_kernel_of(kernel));
-            candidates.push_back({name_of(layout) + ", " + std::to_string(each * threads) +
-                                      " threads per multiprocessor in blocks of " + std::to_string(threads),
-                                  false, kernel, each * multiprocessors});
+            const auto kernel = stream_kernel_of({transfer.operation, layout, threads, transfer.past_l1});
+            const int each = resident_blocks(kernel);
+            variants.push_back({name_of(layout) + ", " + std::to_string(each * threads) +
+                                    " threads per multiprocessor in blocks of " + std::to_string(threads),
+                                {},
+                                kernel,
+                                {.blocks = each * multiprocessors}});
         }
     }
-    return candidates;
+    return variants;
 }
 
 /// One block for each multiprocessor, whose threads begin each pass together. `readers`: so many in a row load the same
 /// stretch; 0: each has its own, or all load the whole set together.
-std::vector<StreamChoice> stepped_candidates(const Transfer& transfer, int multiprocessors, int readers)
+std::vector<StreamVariant> stepped_variants(const Transfer& transfer, int multiprocessors, int readers)
 {
     constexpr int threads = stream_block_sizes.back();
     const int each = std::max(1, readers);
-    std::vector<StreamChoice> candidates;
+    std::vector<StreamVariant> variants;
     for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
         if (readers > 0 && layout == StreamLayout::together) continue;
-        const StreamKernel kernel{transfer.operation, layout, threads, transfer.past_l1};
+        const auto kernel = stream_kernel_of({transfer.operation, layout, threads, transfer.past_l1});
         const std::string name = name_of(layout) + (readers > 0 ? " of " + std::to_string(readers) : "") + ", " +
                                  std::to_string(threads) + " threads per multiprocessor, pass by pass";
-        candidates.push_back({name, false, kernel, multiprocessors / each * each, true, each});
+        variants.push_back(
+            {name, {}, kernel, {.blocks = multiprocessors / each * each, .in_step = true, .readers = each}});
     }
-    return candidates;
+    return variants;
 }
 
 /// "readers:4"; 0 without that path. Of all multiprocessors: as many as there are.
@@ -133,19 +129,21 @@ int readers_of(const Point& point, int multiprocessors)
 }
 
 /// A block for each tile. Each pass begins when the last one is nearly over, so this is for sets in device memory.
-std::vector<StreamChoice> tile_candidates(const Transfer& transfer, std::size_t working_set)
+std::vector<StreamVariant> tile_variants(const Transfer& transfer, std::size_t working_set)
 {
     const std::size_t vectors = vectors_of_each(transfer.operation, working_set);
-    std::vector<StreamChoice> candidates;
+    std::vector<StreamVariant> variants;
     for (const int unroll : tile_unrolls) {
         for (const int threads : stream_block_sizes) {
-            const StreamKernel kernel{.operation = transfer.operation, .threads = threads, .tile_unroll = unroll};
+            const auto kernel =
+                stream_kernel_of({.operation = transfer.operation, .threads = threads, .tile_unroll = unroll});
             const std::string name = "a block of " + std::to_string(threads) + " threads for each tile of " +
                                      std::to_string(unroll * threads * vector_bytes / 1024) + " KiB";
-            candidates.push_back({name, false, kernel, static_cast<int>(tiles_of(vectors, unroll, threads))});
+            variants.push_back(
+                {name, {}, kernel, {.blocks = static_cast<int>(tiles_of(vectors, unroll, threads))}, true});
         }
     }
-    return candidates;
+    return variants;
 }
 
 /// A set this much larger than a cache finds next to nothing there.
@@ -158,81 +156,59 @@ bool would_run_ahead(std::size_t working_set, Bytes capacity)
     return bytes > capacity.value && bytes <= well_beyond * capacity.value;
 }
 
-std::vector<StreamChoice> candidates_for(const GpuPoint& at)
+std::vector<StreamVariant> variants_for(const GpuPoint& at)
 {
     const Transfer transfer = transfer_of(at.point);
     const int multiprocessors = attribute(at.id, cudaDevAttrMultiProcessorCount);
     const int readers = readers_of(at.point, multiprocessors);
-    if (transfer.is_bulk) return bulk_candidates(transfer.operation, multiprocessors, std::max(1, readers));
+    if (transfer.is_bulk)
+        return bulk_variants(transfer.operation, at.point.text("isa") == "tiles", multiprocessors,
+                             std::max(1, readers));
     const Bytes first_cache = capacity_of(at.device, transfer.past_l1 ? "L2" : "L1");
     const auto working_set = static_cast<std::size_t>(at.point.integer("working_set"));
     if (readers > 0 || would_run_ahead(working_set, first_cache))
-        return stepped_candidates(transfer, multiprocessors, readers);
-    std::vector<StreamChoice> candidates = free_candidates(transfer, multiprocessors);
+        return stepped_variants(transfer, multiprocessors, readers);
+    std::vector<StreamVariant> variants = free_variants(transfer, multiprocessors);
     const Bytes last_cache = capacity_of(at.device, "L2");
     if (!transfer.past_l1 && static_cast<double>(working_set) > well_beyond * last_cache.value)
-        std::ranges::move(tile_candidates(transfer, working_set), std::back_inserter(candidates));
-    return candidates;
+        std::ranges::move(tile_variants(transfer, working_set), std::back_inserter(variants));
+    return variants;
 }
 
-std::size_t max_sums(const std::vector<StreamChoice>& candidates)
-{
-    int most{};
-    for (const StreamChoice& candidate : candidates) most = std::max(most, candidate.sums());
-    return static_cast<std::size_t>(most);
-}
-
-class StreamSubject final : public TunedSubject {
+class StreamSubject final : public KernelSubject<StreamLaunch, &StreamLaunch::passes> {
   public:
-    explicit StreamSubject(const GpuPoint& at)
-        : TunedSubject(at),
-          candidates_(candidates_for(at)),
-          arrays_(operation_of(at.point), static_cast<std::size_t>(at.point.integer("working_set")),
-                  max_sums(candidates_), stream().stream())
+    explicit StreamSubject(const GpuPoint& at) : KernelSubject(at)
     {
-        if (at.point.text("isa") == "tiles") arrays_.map_tiles();
-        std::vector<Variant> variants;
-        for (const StreamChoice& candidate : candidates_) {
-            variants.push_back({candidate.name, work_of_bytes(static_cast<double>(arrays_.bytes()) * candidate.readers),
-                                [this, &candidate](long long passes) { enqueue(candidate, passes, false); }});
+        Variants variants = variants_for(at);
+        arrays_.emplace(operation_of(at.point), static_cast<std::size_t>(at.point.integer("working_set")),
+                        std::ranges::max(variants | std::views::transform(sums_of)), stream().stream());
+        if (at.point.text("isa") == "tiles") arrays_->map_tiles();
+        for (StreamVariant& one : variants) {
+            one.work = work_of_bytes(static_cast<double>(arrays_->bytes()) * one.launch.readers);
+            one.launch = arrays_->launch(one.launch);
+            one.launch.timed = true;
+            // Timed loads by the copy engine do not read what arrives; those by tiles do, and leave no sum.
+            if (transfer_of(at.point).is_bulk) one.launch.sums = nullptr;
         }
-        chosen_ = settle_on_fastest(variants, max_passes);
+        settle_on_fastest(variants, max_passes);
     }
 
     void check() override
     {
         constexpr int passes = 2;
         const CurrentDevice current(stream().id());
-        const StreamChoice& chosen = candidates_[chosen_];
-        arrays_.clear_results();
-        stream().time([&] { enqueue(chosen, passes, true); });
-        arrays_.check(passes * chosen.readers, static_cast<std::size_t>(chosen.sums()));
+        arrays_->clear_results();
+        StreamVariant checked = chosen();
+        checked.launch = arrays_->launch(checked.launch);
+        checked.launch.timed = false;
+        stream().time([&] { enqueue(checked, passes); });
+        arrays_->check(passes * checked.launch.readers, sums_of(checked));
     }
 
-    Bytes memory() const override { return arrays_.memory(); }
+    Bytes memory() const override { return arrays_->memory(); }
 
   private:
-    /// Timed loads by the copy engine do not read what arrives; those by tiles do, and leave no sum.
-    void enqueue(const StreamChoice& candidate, long long passes, bool checks) const
-    {
-        StreamLaunch launch = arrays_.launch();
-        launch.reading = stream().reading();
-        launch.blocks = candidate.blocks * (candidate.kernel.tile_unroll != 0 ? static_cast<int>(passes) : 1);
-        launch.passes = static_cast<int>(passes);
-        launch.in_step = candidate.in_step;
-        launch.readers = candidate.readers;
-        launch.timed = !checks;
-        if (candidate.is_bulk && !checks) launch.sums = nullptr;
-        const Kernel<StreamLaunch> kernel = !candidate.is_bulk ? stream_kernel_of(candidate.kernel)
-                                            : candidate.readers > 1
-                                                ? multicast_kernel_of(candidate.readers)
-                                                : bulk_kernel_of(candidate.kernel.operation, launch.map != nullptr);
-        gpu::enqueue(kernel, launch, stream().get());
-    }
-
-    std::vector<StreamChoice> candidates_;
-    Arrays arrays_;
-    std::size_t chosen_ = 0;  ///< of candidates_
+    std::optional<Arrays> arrays_;
 };
 
 std::vector<Axis> axes(const Machine& machine)
@@ -253,7 +229,7 @@ std::vector<Axis> axes(const Machine& machine)
         working_set_axis("bytes of all arrays together, over all multiprocessors", usual_working_sets(machine))};
 }
 
-std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
+std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device& device)
 {
     const StreamOperation operation = operation_of(point);
     if (vectors_of_each(operation, static_cast<std::size_t>(point.integer("working_set"))) == 0)
@@ -269,7 +245,7 @@ std::optional<std::string> unsupported_reason(const Point& point, const Machine&
     constexpr int row = bulk_chunk_bytes * bulk_tiles_across;
     if (isa == "tiles" && (readers > 0 || point.integer("working_set") % row != 0))
         return "a matrix of tiles has one reader, and rows of tiles of " + std::to_string(row) + " bytes";
-    if (isa != "bulk" && isa != "tiles") return missing_for_all(point, machine, device);
+    if (isa != "bulk" && isa != "tiles") return std::nullopt;
     if (operation == StreamOperation::triad) return "the copy engine does not compute";
     return missing_capability(device, 90, "the copy engine");
 }

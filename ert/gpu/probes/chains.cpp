@@ -14,6 +14,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/formats.hpp"
+#include "ert/base/names.hpp"
 #include "ert/gpu/probes/chain_reference.hpp"
 #include "ert/gpu/probes/flops_subjects.hpp"
 #include "ert/gpu/probes/tuning.hpp"
@@ -24,27 +25,15 @@
 
 namespace roof::gpu {
 
+constexpr EnumNames<ChainOperation::exp> names_of(ChainOperation)
+{
+    return {"operation", {"fma", "add", "mul", "exp"}};
+}
+
 namespace {
 
 constexpr int max_chains = *std::ranges::max_element(chain_counts);
 constexpr long long max_steps = 1 << 24;
-
-struct ChainChoice {
-    ChainKernel kernel;
-    int blocks{};  ///< of the whole GPU
-};
-
-std::vector<ChainChoice> candidates_for(Precision precision, ChainOperation operation, int multiprocessors)
-{
-    std::vector<ChainChoice> candidates;
-    for (const int chains : chain_counts) {
-        const ChainKernel kernel{precision, operation, chains};
-        const int most = resident_blocks(chain_kernel_of(kernel));
-        for (const int each : std::set<int>{most, std::max(1, most / 2), std::max(1, most / 4)})
-            candidates.push_back({kernel, each * multiprocessors});
-    }
-    return candidates;
-}
 
 /// FLOPs of all threads of one block in one step.
 double flops_of_step(const ChainKernel& kernel)
@@ -53,19 +42,10 @@ double flops_of_step(const ChainKernel& kernel)
     return 1.0 * each * lanes_of(kernel.precision) * chain_instructions * chain_threads;
 }
 
-ChainOperation parse_chain_operation(const std::string& name)
-{
-    if (name == "fma") return ChainOperation::fma;
-    if (name == "add") return ChainOperation::add;
-    if (name == "mul") return ChainOperation::mul;
-    if (name == "exp") return ChainOperation::exp;
-    throw InputError("unknown operation '" + name + "'");
-}
-
-class ChainSubject final : public TunedSubject {
+class ChainSubject final : public KernelSubject<ChainLaunch, &ChainLaunch::steps> {
   public:
     ChainSubject(Precision precision, ChainOperation operation, const GpuPoint& at)
-        : TunedSubject(at),
+        : KernelSubject(at),
           values_(chain_starts(precision, registers(1) * static_cast<std::size_t>(lanes_of(precision)))),
           starts_(bytes_of(precision, values_).size(), "starting values of the chains"),
           constants_(4 * register_bytes(precision), "constants of the chains")
@@ -76,33 +56,40 @@ class ChainSubject final : public TunedSubject {
             constants.insert(constants.end(), static_cast<std::size_t>(lanes_of(precision)), value);
         constants_.write(bytes_of(precision, constants));
         const int multiprocessors = attribute(at.id, cudaDevAttrMultiProcessorCount);
-        const std::vector<ChainChoice> candidates = candidates_for(precision, operation, multiprocessors);
-        const auto most = std::ranges::max_element(candidates, {}, &ChainChoice::blocks);
-        ends_.emplace(registers(most->blocks) * register_bytes(precision), "ends of the chains");
-        std::vector<Variant> variants;
-        for (const ChainChoice& candidate : candidates) {
-            const int threads = candidate.blocks / multiprocessors * chain_threads;
-            variants.push_back({std::to_string(candidate.kernel.chains) + " chains, " + std::to_string(threads) +
-                                    " threads per multiprocessor",
-                                work_of_flops(flops_of_step(candidate.kernel) * candidate.blocks),
-                                [this, candidate](long long steps) { enqueue(candidate, steps); }});
+        Variants variants;
+        std::vector<ChainKernel> kernels;  // of the variants
+        for (const int chains : chain_counts) {
+            const ChainKernel kernel{precision, operation, chains};
+            const Kernel<ChainLaunch> function = chain_kernel_of(kernel);
+            const int most = resident_blocks(function);
+            for (const int each : std::set<int>{most, std::max(1, most / 2), std::max(1, most / 4)}) {
+                const int blocks = each * multiprocessors;
+                kernels.push_back(kernel);
+                variants.push_back({std::to_string(chains) + " chains, " + std::to_string(each * chain_threads) +
+                                        " threads per multiprocessor",
+                                    work_of_flops(flops_of_step(kernel) * blocks),
+                                    function,
+                                    {.starts = starts_.data(), .constants = constants_.data(), .blocks = blocks}});
+            }
         }
-        chosen_ = candidates[settle_on_fastest(variants, max_steps)];
+        ends_.emplace(array_for<std::byte>(variants, &ChainLaunch::ends, "ends of the chains", [&](const auto& one) {
+            return registers(one.launch.blocks) * register_bytes(precision);
+        }));
+        kernel_ = kernels[settle_on_fastest(variants, max_steps)];
     }
 
     void check() override
     {
-        const ChainKernel& kernel = chosen_.kernel;
         run();
-        const std::size_t count = static_cast<std::size_t>(kernel.chains) * chain_threads;
-        const std::size_t lanes = static_cast<std::size_t>(lanes_of(kernel.precision));
+        const std::size_t count = static_cast<std::size_t>(kernel_.chains) * chain_threads;
+        const std::size_t lanes = static_cast<std::size_t>(lanes_of(kernel_.precision));
         const std::vector<double> ends =
-            chain_ends(kernel, std::span(values_).first(count * lanes), chain_instructions / kernel.chains / 2);
-        const std::vector<std::byte> expected = bytes_of(kernel.precision, ends);
-        for (int block = 0; block < chosen_.blocks; ++block) {
+            chain_ends(kernel_, std::span(values_).first(count * lanes), chain_instructions / kernel_.chains / 2);
+        const std::vector<std::byte> expected = bytes_of(kernel_.precision, ends);
+        for (int block = 0; block < chosen().launch.blocks; ++block) {
             const std::vector<std::byte> found =
                 ends_->read(static_cast<std::size_t>(block) * expected.size(), expected.size());
-            if (are_chain_ends(kernel, found, expected)) continue;
+            if (are_chain_ends(kernel_, found, expected)) continue;
             throw Error("the chains of block " + std::to_string(block) + " do not end where the host's do");
         }
     }
@@ -123,31 +110,19 @@ class ChainSubject final : public TunedSubject {
         return encode(format_of(precision), values);
     }
 
-    void enqueue(const ChainChoice& candidate, long long steps) const
-    {
-        gpu::enqueue(chain_kernel_of(candidate.kernel),
-                     {.starts = starts_.data(),
-                      .constants = constants_.data(),
-                      .ends = ends_->data(),
-                      .reading = stream().reading(),
-                      .blocks = candidate.blocks,
-                      .steps = static_cast<int>(steps)},
-                     stream().get());
-    }
-
     std::vector<double> values_;  ///< [chain][thread][lane]
     Buffer<std::byte> starts_;
     Buffer<std::byte> constants_;
     std::optional<Buffer<std::byte>> ends_;
-    ChainChoice chosen_;
+    ChainKernel kernel_;  ///< of the chosen variant
 };
 
 }  // namespace
 
 std::unique_ptr<Subject> make_chains(const GpuPoint& at)
 {
-    const ChainOperation operation = parse_chain_operation(at.point.text("operation"));
-    return std::make_unique<ChainSubject>(at.point.precision(), operation, at);
+    return std::make_unique<ChainSubject>(at.point.precision(), parse_enum<ChainOperation>(at.point.text("operation")),
+                                          at);
 }
 
 }  // namespace roof::gpu

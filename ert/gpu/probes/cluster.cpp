@@ -28,6 +28,8 @@
 #include "ert/method/ceilings/point_summary.hpp"
 
 #include <array>
+#include <functional>
+#include <optional>
 
 namespace roof::gpu {
 
@@ -41,39 +43,31 @@ constexpr std::array sizes{Size{"cluster:2", 2}, Size{"cluster:4", 4}, Size{"clu
 
 constexpr long long max_iterations = 1 << 22;
 
-/// Of all clusters that the current device holds at once.
-int resident_blocks_of(ClusterOperation operation, int size)
-{
-    const int clusters = resident_clusters(cluster_kernel_of(operation, size));
-    if (clusters == 0)
-        throw Unsupported("no cluster of " + std::to_string(size) + " blocks with " +
-                          std::to_string(cluster_bytes >> 10) + " KiB of shared memory each fits this GPU");
-    return clusters * size;
-}
-
-/// Launches all clusters that the GPU holds at once. A probe derives from it, calls settle() at the end of its
-/// constructor, and adds check().
-class ClusterSubject : public TunedSubject {
+/// Launches all clusters that the GPU holds at once. A probe derives from it, and adds check().
+class ClusterSubject : public KernelSubject<ClusterLaunch, &ClusterLaunch::iterations> {
   public:
-    Bytes memory() const override { return {static_cast<double>(results_.bytes())}; }
+    Bytes memory() const override { return {static_cast<double>(results_->bytes())}; }
 
   protected:
-    /// Each block writes `results_of_block` words. Throws Unsupported if no cluster of the point's size fits the GPU.
-    ClusterSubject(const GpuPoint& at, ClusterOperation operation, int results_of_block)
-        : TunedSubject(at),
-          operation_(operation),
-          size_(row_in(sizes, "path", at.point.text("path")).blocks),
-          blocks_(resident_blocks_of(operation, size_)),
-          results_(static_cast<std::size_t>(blocks_) * static_cast<std::size_t>(results_of_block),
-                   "results of the clusters")
+    /// Each block writes `results_of_block` words. `bytes`: those that count for one iteration of a block. Throws
+    /// Unsupported if no cluster of the point's size fits the GPU.
+    ClusterSubject(const GpuPoint& at, ClusterOperation operation, int results_of_block,
+                   const std::function<double(int blocks)>& bytes)
+        : KernelSubject(at)
     {
-    }
-
-    /// `bytes`: those that count for one iteration.
-    void settle(double bytes)
-    {
-        settle_on_fastest({{std::to_string(blocks_ / size_) + " clusters", work_of_bytes(bytes),
-                            [this](long long iterations) { enqueue(iterations); }}},
+        const int size = row_in(sizes, "path", at.point.text("path")).blocks;
+        const Kernel<ClusterLaunch> kernel = cluster_kernel_of(operation, size);
+        const int clusters = resident_clusters(kernel);
+        if (clusters == 0)
+            throw Unsupported("no cluster of " + std::to_string(size) + " blocks with " +
+                              std::to_string(cluster_bytes >> 10) + " KiB of shared memory each fits this GPU");
+        const int blocks = clusters * size;
+        results_.emplace(static_cast<std::size_t>(blocks) * static_cast<std::size_t>(results_of_block),
+                         "results of the clusters");
+        settle_on_fastest({{std::to_string(clusters) + " clusters",
+                            work_of_bytes(bytes(blocks)),
+                            kernel,
+                            {.results = results_->data(), .blocks = blocks, .size = size}}},
                           max_iterations);
     }
     /// The words that all blocks have written after a launch of that many iterations, block after block.
@@ -81,40 +75,24 @@ class ClusterSubject : public TunedSubject {
     {
         const CurrentDevice current(stream().id());
         run(iterations);
-        return results_.read(0, results_.size());
+        return results_->read(0, results_->size());
     }
-
-    int size() const { return size_; }  ///< blocks of a cluster
-    int blocks() const { return blocks_; }
 
   private:
-    void enqueue(long long iterations) const
-    {
-        gpu::enqueue(cluster_kernel_of(operation_, size_),
-                     {.results = results_.data(),
-                      .reading = stream().reading(),
-                      .blocks = blocks_,
-                      .size = size_,
-                      .iterations = static_cast<int>(iterations)},
-                     stream().get());
-    }
-
-    ClusterOperation operation_;
-    int size_;
-    int blocks_;
-    Buffer<std::uint32_t> results_;
+    std::optional<Buffer<std::uint32_t>> results_;
 };
 
 class LoadSubject final : public ClusterSubject {
   public:
-    explicit LoadSubject(const GpuPoint& at) : ClusterSubject(at, ClusterOperation::load, cluster_threads)
+    explicit LoadSubject(const GpuPoint& at)
+        : ClusterSubject(at, ClusterOperation::load, cluster_threads,
+                         [](int blocks) { return 1.0 * blocks * cluster_bytes * cluster_unroll; })
     {
-        settle(1.0 * blocks() * cluster_bytes * cluster_unroll);
     }
 
     void check() override
     {
-        const auto iterations = static_cast<unsigned>(size());  // comes back to the first of the others
+        const auto iterations = static_cast<unsigned>(chosen().launch.size);  // comes back to the first of the others
         std::vector<std::uint32_t> expected;
         for (unsigned rank = 0; rank < iterations; ++rank) {
             for (std::uint32_t thread = 0; thread < cluster_threads; ++thread)
@@ -130,9 +108,9 @@ class LoadSubject final : public ClusterSubject {
 
 class ChaseSubject final : public ClusterSubject {
   public:
-    explicit ChaseSubject(const GpuPoint& at) : ClusterSubject(at, ClusterOperation::chase, 1)
+    explicit ChaseSubject(const GpuPoint& at)
+        : ClusterSubject(at, ClusterOperation::chase, 1, [](int) { return bytes_per_access * cluster_chase_unroll; })
     {
-        settle(bytes_per_access * cluster_chase_unroll);
     }
 
     void check() override

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <span>
 
 namespace roof::gpu {
@@ -65,23 +66,29 @@ class CopySubject final : public TunedSubject {
     }
 
     Stream second_;
-    Fork fork_;
+    Event fork_{false};
     Copies copies_;
 };
 
-class AccessSubject final : public TunedSubject {
+class AccessSubject final : public KernelSubject<StreamLaunch, &StreamLaunch::passes> {
   public:
     AccessSubject(StreamOperation operation, Elsewhere there, const GpuPoint& at)
-        : TunedSubject(at),
-          kernel_{operation, StreamLayout::together, stream_block_sizes.front()},
-          there_(std::move(there)),
-          blocks_(attribute(at.id, cudaDevAttrMultiProcessorCount) * resident_blocks(stream_kernel_of(kernel_))),
-          sums_(static_cast<std::size_t>(blocks_ * kernel_.threads), "sums of what was read")
+        : KernelSubject(at), operation_(operation), there_(std::move(there))
     {
+        const Kernel<StreamLaunch> kernel =
+            stream_kernel_of({operation, StreamLayout::together, stream_block_sizes.front()});
+        const int blocks = attribute(at.id, cudaDevAttrMultiProcessorCount) * resident_blocks(kernel);
+        sums_.emplace(static_cast<std::size_t>(blocks * kernel.threads), "sums of what was read");
         there_.fill();
-        settle_on_fastest(
-            {{"", work_of_bytes(static_cast<double>(there_.bytes)), [this](long long passes) { enqueue(passes); }}},
-            max_copies);
+        settle_on_fastest({{"",
+                            work_of_bytes(static_cast<double>(there_.bytes)),
+                            kernel,
+                            {.a = there_.data,
+                             .out = there_.data,
+                             .sums = sums_->data(),
+                             .vectors = there_.bytes / vector_bytes,
+                             .blocks = blocks}}},
+                          max_copies);
     }
 
     void check() override
@@ -89,30 +96,17 @@ class AccessSubject final : public TunedSubject {
         const CurrentDevice current(stream().id());
         there_.fill();
         run();
-        if (kernel_.operation == StreamOperation::store) return there_.check_stored();
-        const std::vector<std::uint32_t> sums = sums_.read(0, sums_.size());
+        if (operation_ == StreamOperation::store) return there_.check_stored();
+        const std::vector<std::uint32_t> sums = sums_->read(0, sums_->size());
         if (std::accumulate(sums.begin(), sums.end(), 0U) != sum_of_bits(there_.bytes / sizeof(float)))
             throw Error("what was read does not sum to what was written");
     }
-    Bytes memory() const override { return there_.on_devices + Bytes{static_cast<double>(sums_.bytes())}; }
+    Bytes memory() const override { return there_.on_devices + Bytes{static_cast<double>(sums_->bytes())}; }
 
   private:
-    void enqueue(long long passes) const
-    {
-        StreamLaunch launch;
-        launch.a = launch.out = there_.data;
-        launch.sums = sums_.data();
-        launch.vectors = there_.bytes / vector_bytes;
-        launch.reading = stream().reading();
-        launch.blocks = blocks_;
-        launch.passes = static_cast<int>(passes);
-        gpu::enqueue(stream_kernel_of(kernel_), launch, stream().get());
-    }
-
-    StreamKernel kernel_;
+    StreamOperation operation_;
     Elsewhere there_;
-    int blocks_;
-    Buffer<std::uint32_t> sums_;
+    std::optional<Buffer<std::uint32_t>> sums_;
 };
 
 }  // namespace

@@ -18,9 +18,16 @@ struct Copies {
         void* from = nullptr;
     };
 
-    std::size_t bytes = 0;                 ///< of each array
-    std::vector<OneWay> ways{};            ///< one, or two at once
-    std::shared_ptr<const void> memory{};  ///< owns the arrays
+    std::size_t bytes = 0;                              ///< of each array
+    std::vector<OneWay> ways{};                         ///< one, or two at once
+    std::vector<std::shared_ptr<const void>> memory{};  ///< owns the arrays
+
+    /// Another way, between arrays that have data().
+    void add(const auto& to, const auto& from)
+    {
+        ways.push_back({to->data(), from->data()});
+        memory.insert(memory.end(), {to, from});
+    }
 };
 
 /// Sends other numbers each way; its check() compares what arrived with them. Throws Error.

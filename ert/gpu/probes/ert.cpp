@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace roof::gpu {
 
@@ -26,38 +27,20 @@ namespace {
 
 constexpr long long max_passes = 1 << 22;
 
-struct CurveChoice {
-    IntensityKernel kernel;
-    int blocks{};
-};
-
-std::vector<CurveChoice> candidates_for(Precision precision, int multiply_adds, int multiprocessors)
+std::size_t threads_of(const KernelVariant<IntensityLaunch>& variant)
 {
-    std::vector<CurveChoice> candidates;
-    for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
-        const IntensityKernel kernel{precision, multiply_adds, layout};
-        candidates.push_back({kernel, resident_blocks(intensity_kernel_of(kernel)) * multiprocessors});
-    }
-    return candidates;
+    return static_cast<std::size_t>(variant.launch.blocks) * intensity_threads;
 }
 
-std::size_t most_threads(const std::vector<CurveChoice>& candidates)
-{
-    const auto most = std::ranges::max_element(candidates, {}, &CurveChoice::blocks);
-    return static_cast<std::size_t>(most->blocks) * intensity_threads;
-}
-
-class ErtSubject final : public TunedSubject {
+class ErtSubject final : public KernelSubject<IntensityLaunch, &IntensityLaunch::passes> {
   public:
     explicit ErtSubject(const GpuPoint& at)
-        : TunedSubject(at),
+        : KernelSubject(at),
           precision_(at.point.precision()),
           multiply_adds_(multiply_adds_for(at.point.text("intensity"))),
           vectors_(static_cast<std::size_t>(at.point.integer("working_set")) / vector_bytes),
-          candidates_(candidates_for(precision_, multiply_adds_, attribute(at.id, cudaDevAttrMultiProcessorCount))),
           array_(vectors_ * vector_bytes, "the array of the curve"),
-          factor_(vector_bytes, "the factor of the curve"),
-          sums_(most_threads(candidates_), "sums of the curve")
+          factor_(vector_bytes, "the factor of the curve")
     {
         const std::vector<double> ones(vector_bytes / static_cast<std::size_t>(traits(precision_).storage_bytes), 1);
         factor_.write(encode(format_of(precision_), ones));
@@ -65,53 +48,43 @@ class ErtSubject final : public TunedSubject {
         const auto loaded = static_cast<double>(array_.bytes());
         Work work = work_of_bytes(loaded);
         work.flops = Flops{2 * multiply_adds_ * loaded / vector_bytes};
-        std::vector<Variant> variants;
-        for (const CurveChoice& candidate : candidates_) {
-            const bool together = candidate.kernel.layout == StreamLayout::together;
-            variants.push_back({together ? "together" : "stretches", work,
-                                [this, &candidate](long long passes) { enqueue(candidate, vectors_, passes); }});
+        Variants variants;
+        for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
+            const auto kernel = intensity_kernel_of({precision_, multiply_adds_, layout});
+            const int blocks = resident_blocks(kernel) * attribute(at.id, cudaDevAttrMultiProcessorCount);
+            variants.push_back(
+                {layout == StreamLayout::together ? "together" : "stretches",
+                 work,
+                 kernel,
+                 {.array = array_.data(), .factor = factor_.data(), .vectors = vectors_, .blocks = blocks}});
         }
-        chosen_ = settle_on_fastest(variants, max_passes);
-        threads_ = static_cast<std::size_t>(candidates_[chosen_].blocks) * intensity_threads;
+        sums_.emplace(array_for<double>(variants, &IntensityLaunch::sums, "sums of the curve", threads_of));
+        settle_on_fastest(variants, max_passes);
     }
 
     void check() override
     {
         const CurrentDevice current(stream().id());
-        const std::size_t vectors = std::min(vectors_, exact_vectors(precision_, multiply_adds_, threads_));
-        stream().time([&] { enqueue(candidates_[chosen_], vectors, 1); });
-        const std::vector<double> sums = sums_.read(0, threads_);
+        KernelVariant<IntensityLaunch> checked = chosen();
+        const std::size_t threads = threads_of(checked);
+        checked.launch.vectors = std::min(vectors_, exact_vectors(precision_, multiply_adds_, threads));
+        stream().time([&] { enqueue(checked, 1); });
+        const std::vector<double> sums = sums_->read(0, threads);
         const double found = std::accumulate(sums.begin(), sums.end(), 0.0);
-        const double expected = expected_sum(precision_, multiply_adds_, vectors);
+        const double expected = expected_sum(precision_, multiply_adds_, checked.launch.vectors);
         if (found != expected)
             throw Error("the sums add up to " + std::to_string(found) + ", not " + std::to_string(expected));
     }
 
-    Bytes memory() const override { return {static_cast<double>(array_.bytes() + sums_.bytes())}; }
+    Bytes memory() const override { return {static_cast<double>(array_.bytes() + sums_->bytes())}; }
 
   private:
-    void enqueue(const CurveChoice& candidate, std::size_t vectors, long long passes) const
-    {
-        gpu::enqueue(intensity_kernel_of(candidate.kernel),
-                     {.array = array_.data(),
-                      .factor = factor_.data(),
-                      .sums = sums_.data(),
-                      .vectors = vectors,
-                      .reading = stream().reading(),
-                      .blocks = candidate.blocks,
-                      .passes = static_cast<int>(passes)},
-                     stream().get());
-    }
-
     Precision precision_;
     int multiply_adds_;
     std::size_t vectors_;
-    std::vector<CurveChoice> candidates_;
     Buffer<std::byte> array_;
     Buffer<std::byte> factor_;
-    Buffer<double> sums_;
-    std::size_t chosen_ = 0;   ///< of candidates_
-    std::size_t threads_ = 0;  ///< of the chosen candidate
+    std::optional<Buffer<double>> sums_;
 };
 
 std::vector<Axis> axes(const Machine& machine)
@@ -125,14 +98,14 @@ std::vector<Axis> axes(const Machine& machine)
             working_set_axis("bytes, over all multiprocessors", usual_ert_sets(machine))};
 }
 
-std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
+std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device&)
 {
     if (point.integer("working_set") < vector_bytes) return "the working set is less than one vector";
     const Precision precision = point.precision();
     if (multiply_adds_for(point.text("intensity")) < multiply_adds_of_instruction(precision))
         return "an instruction of " + std::string(traits(precision).name) +
                " does two multiply-adds, so that the lowest intensity is 1/4";
-    return missing_for_all(point, machine, device);
+    return std::nullopt;
 }
 
 }  // namespace

@@ -14,48 +14,23 @@ namespace roof::gpu {
 
 namespace {
 
-using Precisions = std::vector<Precision>;
-
-/// A value of axis `isa`, and what its instructions can do.
-struct InstructionSet {
-    std::string_view name;
-    std::vector<std::string> operations;
-    Precisions precisions;
-    std::unique_ptr<Subject> (*make)(const GpuPoint&);
-};
-
-const std::vector<InstructionSet>& instruction_sets()
-{
-    using enum Precision;
-    static const std::vector<std::string> all_tiles{"tile", "tile_e5m2", "tile_fp16_sums"};
-    static const std::vector<std::string> all_of_mma{"tile", "tile_e5m2", "tile_fp16_sums", "tile_mx", "tile_nv"};
-    static const std::vector<InstructionSet> all{
-        {"cuda", {"fma", "add", "mul", "exp"}, {fp64, fp32, fp16, bf16, int32}, make_chains},
-        {"mma", all_of_mma, {fp64, tf32, fp16, bf16, fp8, fp4, int8}, make_mma},
-        {"wgmma", all_tiles, {tf32, fp16, bf16, fp8, int8}, make_wgmma},
-        {"tcgen05",
-         {"tile", "tile_pairs", "tile_e5m2", "tile_mx", "tile_nv"},
-         {tf32, fp16, bf16, fp8, fp4, int8},
-         make_tcgen05},
-    };
-    return all;
-}
-
-const InstructionSet& instruction_set_of(const Point& point)
-{
-    return row_in(instruction_sets(), "isa", point.text("isa"));
-}
+/// The values of axis `isa`.
+constexpr std::array<Named<std::unique_ptr<Subject> (*)(const GpuPoint&)>, 4> makers{
+    {{make_chains, "cuda"}, {make_mma, "mma"}, {make_wgmma, "wgmma"}, {make_tcgen05, "tcgen05"}}};
 
 /// Why no GPU can run the point.
 std::optional<std::string> contradiction(const Point& point)
 {
-    const InstructionSet& set = instruction_set_of(point);
+    const std::string& isa = point.text("isa");
     const std::string& operation = point.text("operation");
     const Precision precision = point.precision();
     const std::string name(traits(precision).name);
-    const std::string lacks = std::string(set.name) + " has no ";
-    if (std::ranges::find(set.operations, operation) == set.operations.end()) return lacks + operation;
-    if (std::ranges::find(set.precisions, precision) == set.precisions.end()) return lacks + name;
+    const auto some_gpu_has = [&](std::string_view of_operation, std::string_view of_precision) {
+        return std::ranges::any_of(gpu_chips(),
+                                   [&](const GpuChip& chip) { return chip.has(isa, of_operation, of_precision); });
+    };
+    if (!some_gpu_has(operation, "")) return isa + " has no " + operation;
+    if (!some_gpu_has("", name)) return isa + " has no " + name;
     if (precision == Precision::int32 && operation != "fma")
         return "two integer additions in a row become one instruction: int32 has only fma";
     if (operation == "exp" && precision != Precision::fp32) return "the special function units compute in fp32";
@@ -79,7 +54,7 @@ std::optional<std::string> missing_instruction(const Point& point, const Device&
     const std::string& isa = point.text("isa");
     const std::string& operation = point.text("operation");
     const std::string& precision = point.text("precision");
-    if (gpu_has(capability_of(device), isa, operation, precision)) return missing_for_all(point, {}, device);
+    if (gpu_has(capability_of(device), isa, operation, precision)) return std::nullopt;
     std::string owners;
     for (const GpuChip& chip : gpu_chips())
         if (chip.has(isa, operation, precision)) owners += (owners.empty() ? "" : ", ") + chip.name;
@@ -143,7 +118,7 @@ GpuBench flops_bench(const Libraries&)
                 "operations.",
             .axes = axes,
             .unsupported_reason = unsupported_reason,
-            .create = [](const GpuPoint& at) { return instruction_set_of(at.point).make(at); }};
+            .create = [](const GpuPoint& at) { return row_in(makers, "isa", at.point.text("isa")).value(at); }};
 }
 
 }  // namespace roof::gpu

@@ -23,7 +23,8 @@ class DescribedBench final : public Bench {
                                                   const Device& device) const override
     {
         id_of(device);  // throws for a device that is no GPU
-        return bench_.unsupported_reason(point, machine, device);
+        const auto own = bench_.unsupported_reason ? bench_.unsupported_reason(point, machine, device) : std::nullopt;
+        return own ? own : missing_in_build(device);
     }
     std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device& device) const override
     {
@@ -44,11 +45,6 @@ class DescribedBench final : public Bench {
 };
 
 }  // namespace
-
-std::optional<std::string> missing_for_all(const Point&, const Machine&, const Device& device)
-{
-    return missing_in_build(device);
-}
 
 std::unique_ptr<Bench> make_bench(GpuBench bench, std::shared_ptr<const Nvml> nvml)
 {

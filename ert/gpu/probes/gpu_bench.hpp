@@ -34,17 +34,14 @@ struct GpuPoint {
     Turns& turns;  ///< of the search among the point's variants, from round to round; outlives what is made
 };
 
-/// The reason why the GPU is older than that, or nothing.
-std::optional<std::string> missing_for_all(const Point&, const Machine&, const Device& device);
-
-/// The members are those of Bench, on devices of kind "gpu".
+/// The members are those of Bench, on devices of kind "gpu"; of `unsupported_reason` only what is of this bench, empty
+/// if nothing is.
 struct GpuBench {
     std::string name;
     Role role = Role::bandwidth;
     std::string description;
     std::function<std::vector<Axis>(const Machine&)> axes;
-    std::function<std::optional<std::string>(const Point&, const Machine&, const Device&)> unsupported_reason =
-        missing_for_all;
+    std::function<std::optional<std::string>(const Point&, const Machine&, const Device&)> unsupported_reason{};
     std::function<std::unique_ptr<Subject>(const GpuPoint&)> create;
 };
 

@@ -7,10 +7,10 @@
 // Counts      kernels.
 // Time        device events, from before the first kernel to after the last.
 // Falsified   if the time per kernel depends on how many are launched in a row.
-#include "ert/gpu/graph.hpp"
 #include "ert/gpu/kernels/idle.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
+#include "ert/gpu/stream.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 
 #include <optional>

@@ -8,8 +8,8 @@
 // Time        device events around all copies; the second stream is forked from and joined to the first.
 // Falsified   if what arrived is not what was sent.
 #include "ert/base/error.hpp"
+#include "ert/base/processors.hpp"
 #include "ert/gpu/buffer.hpp"
-#include "ert/gpu/near_processors.hpp"
 #include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/copy_subject.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
@@ -21,32 +21,18 @@ namespace roof::gpu {
 
 namespace {
 
-/// Host and device memory for each direction.
-struct Ends {
-    Ends(std::size_t bytes, HostBuffer::Pages pages)
-        : host_out(bytes, pages),
-          host_in(bytes, pages),
-          device_in(bytes, "an array to copy into"),
-          device_out(bytes, "an array to copy out of")
-    {
-    }
-
-    HostBuffer host_out;
-    HostBuffer host_in;
-    Buffer<std::byte> device_in;
-    Buffer<std::byte> device_out;
-};
-
 std::unique_ptr<Subject> make_host_copy(const GpuPoint& at)
 {
+    using enum HostBuffer::Pages;
     const std::string& operation = at.point.text("operation");
-    const bool pinned = at.point.text("pages") == "pinned";
-    const auto ends =
-        std::make_shared<Ends>(array_bytes(at.point), pinned ? HostBuffer::Pages::pinned : HostBuffer::Pages::pageable);
-    std::vector<Copies::OneWay> ways;
-    if (operation != "d2h") ways.push_back({ends->device_in.data(), ends->host_out.data()});
-    if (operation != "h2d") ways.push_back({ends->host_in.data(), ends->device_out.data()});
-    return make_copies({array_bytes(at.point), std::move(ways), ends}, at);
+    Copies copies{array_bytes(at.point)};
+    const auto on_host = [&] {
+        return std::make_shared<HostBuffer>(copies.bytes, at.point.text("pages") == "pinned" ? pinned : pageable);
+    };
+    const auto on_device = [&](const char* what) { return std::make_shared<Buffer<std::byte>>(copies.bytes, what); };
+    if (operation != "d2h") copies.add(on_device("an array to copy into"), on_host());
+    if (operation != "h2d") copies.add(on_host(), on_device("an array to copy out of"));
+    return make_copies(std::move(copies), at);
 }
 
 /// Pinned host memory.
@@ -77,11 +63,11 @@ std::vector<Axis> axes(const Machine&)
             word_axis("path", "to the host", {"host"}), array_axis()};
 }
 
-std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
+std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device&)
 {
     if (point.text("operation").starts_with("zero_copy") && point.text("pages") == "pageable")
         return "a kernel can access only pinned host memory";
-    return missing_for_all(point, machine, device);
+    return std::nullopt;
 }
 
 std::unique_ptr<Subject> create(const GpuPoint& at)

@@ -155,14 +155,14 @@ GpuBench matmul_bench(const Libraries& libraries)
                 "A large product of square matrices of random numbers by cuBLASLt, in the fastest of the "
                 "algorithms it suggests, checked by some of its elements.",
             .axes = axes,
-            .unsupported_reason = [library = libraries.cublaslt](const Point& point, const Machine& machine,
+            .unsupported_reason = [library = libraries.cublaslt](const Point& point, const Machine&,
                                                                  const Device& device) -> std::optional<std::string> {
                 if (library == nullptr)
                     return "libcublasLt was not found: install cuBLAS, or put its folder on LD_LIBRARY_PATH";
                 if (point.integer("size") % 16 != 0) return "the tensor cores want sizes in steps of 16";
                 if (!multiplies(capability_of(device), point.text("precision")))
                     return "this GPU" + of_capability(device) + " has no product in " + point.text("precision");
-                return missing_for_all(point, machine, device);
+                return std::nullopt;
             },
             .create = [library = libraries.cublaslt](
                           const GpuPoint& at) { return std::make_unique<MatmulSubject>(library, at); }};

@@ -1,5 +1,6 @@
 #include "ert/gpu/probes/matrices.hpp"
 
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -49,31 +50,10 @@ Matrix random_matrix(int rows, int columns, const Format& format, Numbers number
 
 Format operand_format(TensorFormat format)
 {
-    switch (format) {
-        case TensorFormat::tf32:
-            return tf32_format;
-        case TensorFormat::fp16:
-        case TensorFormat::fp16_sums:
-        case TensorFormat::turing_fp16:
-        case TensorFormat::turing_fp16_sums:
-        case TensorFormat::volta_fp16:
-            return fp16_format;
-        case TensorFormat::bf16:
-            return bf16_format;
-        case TensorFormat::int8:
-        case TensorFormat::turing_int8:
-            return int8_format;
-        case TensorFormat::e4m3:
-        case TensorFormat::mxfp8:
-            return e4m3_format;
-        case TensorFormat::e5m2:
-            return e5m2_format;
-        case TensorFormat::mxfp4:
-        case TensorFormat::nvfp4:
-            return e2m1_format;
-        default:
-            return fp64_format;
-    }
+    constexpr std::array<Format, 16> formats{
+        fp64_format, fp64_format, tf32_format, fp16_format, bf16_format, int8_format, e4m3_format, e5m2_format,
+        fp16_format, e4m3_format, e2m1_format, e2m1_format, fp16_format, fp16_format, int8_format, fp16_format};
+    return formats.at(static_cast<std::size_t>(format));
 }
 
 Format sum_format(TensorFormat format)

@@ -19,6 +19,7 @@
 #include "ert/gpu/probes/tuning.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -29,12 +30,6 @@ namespace {
 
 constexpr long long max_steps = 1 << 24;
 constexpr int warps_of_block = mma_threads / 32;
-
-struct TileChoice {
-    TensorFormat instruction = TensorFormat::fp16;
-    int chains{};
-    int warps{};  ///< of a multiprocessor
-};
 
 /// The instructions that multiply this format on a GPU of this compute capability (90 for 9.0).
 std::vector<TensorFormat> instructions_for(TensorFormat format, int capability)
@@ -47,126 +42,89 @@ std::vector<TensorFormat> instructions_for(TensorFormat format, int capability)
     return capability >= 90 ? std::vector{TensorFormat::fp64_small, format} : std::vector{TensorFormat::fp64_small};
 }
 
-std::vector<TileChoice> candidates_for(TensorFormat instruction)
-{
-    std::vector<TileChoice> candidates;
-    for (const int chains : mma_chain_counts) {
-        const int most = resident_blocks(mma_kernel_of(instruction, chains));
-        for (const int blocks : std::set<int>{most, std::max(1, most / 2), std::max(1, most / 4)})
-            candidates.push_back({instruction, chains, blocks * warps_of_block});
-    }
-    return candidates;
-}
-
-std::size_t sum_bytes(const TileChoice& candidate)
-{
-    const MmaShape shape = shape_of(candidate.instruction);
-    return static_cast<std::size_t>(candidate.chains) * 32 * shape.sum_registers * shape.register_bytes;
-}
-
-/// FLOPs of one warp in one step.
-double flops_of_step(const MmaShape& shape)
-{
-    return shape.flops() * mma_instructions;
-}
-
-class MmaSubject final : public TunedSubject {
+class MmaSubject final : public KernelSubject<MmaLaunch, &MmaLaunch::steps> {
   public:
-    MmaSubject(const std::vector<TensorFormat>& instructions, const GpuPoint& at)
-        : TunedSubject(at), multiprocessors_(attribute(at.id, cudaDevAttrMultiProcessorCount))
+    MmaSubject(const std::vector<TensorFormat>& instructions, const GpuPoint& at) : KernelSubject(at)
     {
-        std::size_t most{};
+        const int multiprocessors = attribute(at.id, cudaDevAttrMultiProcessorCount);
+        Variants variants;
+        std::vector<Choice> choices;
         for (const TensorFormat instruction : instructions) {
-            for (const TileChoice& candidate : candidates_for(instruction))
-                most = std::max(most, sum_bytes(candidate) * warps_of(candidate));
+            const MmaShape shape = shape_of(instruction);
+            const std::string tile = "m" + std::to_string(shape.m / shape.products) + "n" +
+                                     std::to_string(shape.n / shape.products) + "k" + std::to_string(shape.k);
+            const MmaOperands operands = mma_operands(instruction, Numbers::random);
+            const auto a = std::make_shared<Buffer<std::byte>>(lanes_of_a(instruction, operands).size(), "operands A");
+            const auto b = std::make_shared<Buffer<std::byte>>(lanes_of_b(instruction, operands).size(), "operands B");
+            for (const int chains : mma_chain_counts) {
+                const Kernel<MmaLaunch> kernel = mma_kernel_of(instruction, chains);
+                const int most = resident_blocks(kernel);
+                for (const int each : std::set<int>{most, std::max(1, most / 2), std::max(1, most / 4)}) {
+                    const int warps = each * warps_of_block;
+                    variants.push_back({tile + ", " + std::to_string(chains) + " chains, " + std::to_string(warps) +
+                                            " warps per multiprocessor",
+                                        work_of_flops(shape.flops() * mma_instructions * warps * multiprocessors),
+                                        kernel,
+                                        {.a = a->data(), .b = b->data(), .blocks = multiprocessors * each}});
+                    choices.push_back({instruction, chains, a, b});
+                }
+            }
+            choice_ = choices.back();
+            write_operands(Numbers::random);
         }
-        sums_.emplace(most, "sums of the products");
-        double best{};
-        for (const TensorFormat instruction : instructions) try_instruction(instruction, best);
-        write_operands(chosen_.instruction, Numbers::random);
-        stream().settle([this] { enqueue(chosen_, repeats()); });
+        sums_.emplace(array_for<std::byte>(
+            variants, &MmaLaunch::sums, "sums of the products",
+            [&, i = std::size_t{0}](const auto& one) mutable { return sum_bytes(choices[i++]) * warps_of(one); }));
+        choice_ = choices[settle_on_fastest(variants, max_steps)];
     }
 
     void check() override
     {
-        write_operands(chosen_.instruction, Numbers::whole);
+        write_operands(Numbers::whole);
         run();
         const std::vector<std::byte> expected =
-            lanes_of_sums(chosen_.instruction, chosen_.chains, mma_operands(chosen_.instruction, Numbers::whole), 1);
-        const std::vector<std::byte> found = sums_->read(0, warps_of(chosen_) * expected.size());
-        for (std::size_t warp = 0; warp < warps_of(chosen_); ++warp) {
+            lanes_of_sums(choice_.instruction, choice_.chains, mma_operands(choice_.instruction, Numbers::whole), 1);
+        const std::vector<std::byte> found = sums_->read(0, warps_of(chosen()) * expected.size());
+        for (std::size_t warp = 0; warp < warps_of(chosen()); ++warp) {
             if (std::ranges::equal(std::span(found).subspan(warp * expected.size(), expected.size()), expected))
                 continue;
             throw Error("the sums of warp " + std::to_string(warp) + " are not those of the host");
         }
-        write_operands(chosen_.instruction, Numbers::random);
+        write_operands(Numbers::random);
     }
 
-    Bytes memory() const override { return {static_cast<double>(a_->bytes() + b_->bytes() + sums_->bytes())}; }
+    Bytes memory() const override
+    {
+        return {static_cast<double>(choice_.a->bytes() + choice_.b->bytes() + sums_->bytes())};
+    }
 
   private:
-    std::size_t warps_of(const TileChoice& candidate) const
+    /// An instruction, whose variants share operands.
+    struct Choice {
+        TensorFormat instruction = TensorFormat::fp16;
+        int chains{};
+        std::shared_ptr<Buffer<std::byte>> a, b;
+    };
+
+    static std::size_t sum_bytes(const Choice& choice)
     {
-        return static_cast<std::size_t>(multiprocessors_) * static_cast<std::size_t>(candidate.warps);
+        const MmaShape shape = shape_of(choice.instruction);
+        return static_cast<std::size_t>(choice.chains) * 32 * shape.sum_registers * shape.register_bytes;
+    }
+    static std::size_t warps_of(const KernelVariant<MmaLaunch>& variant)
+    {
+        return static_cast<std::size_t>(variant.launch.blocks) * warps_of_block;
     }
 
-    void write_operands(TensorFormat instruction, Numbers numbers)
+    void write_operands(Numbers numbers)
     {
-        const MmaOperands operands = mma_operands(instruction, numbers);
-        const std::vector<std::byte> a = lanes_of_a(instruction, operands);
-        const std::vector<std::byte> b = lanes_of_b(instruction, operands);
-        a_.emplace(a.size(), "operands A");
-        b_.emplace(b.size(), "operands B");
-        a_->write(a);
-        b_->write(b);
+        const MmaOperands operands = mma_operands(choice_.instruction, numbers);
+        choice_.a->write(lanes_of_a(choice_.instruction, operands));
+        choice_.b->write(lanes_of_b(choice_.instruction, operands));
     }
 
-    void enqueue(const TileChoice& candidate, long long steps) const
-    {
-        gpu::enqueue(mma_kernel_of(candidate.instruction, candidate.chains),
-                     {.a = a_->data(),
-                      .b = b_->data(),
-                      .sums = sums_->data(),
-                      .reading = stream().reading(),
-                      .blocks = multiprocessors_ * candidate.warps / warps_of_block,
-                      .steps = static_cast<int>(steps)},
-                     stream().get());
-    }
-
-    Variant variant_of(const TileChoice& candidate)
-    {
-        const MmaShape shape = shape_of(candidate.instruction);
-        return {"m" + std::to_string(shape.m / shape.products) + "n" + std::to_string(shape.n / shape.products) + "k" +
-                    std::to_string(shape.k) + ", " + std::to_string(candidate.chains) + " chains, " +
-                    std::to_string(candidate.warps) + " warps per multiprocessor",
-                work_of_flops(flops_of_step(shape) * static_cast<double>(warps_of(candidate))),
-                [this, candidate](long long steps) { enqueue(candidate, steps); }};
-    }
-
-    /// Instructions take different operands, so each is tuned by itself. It is chosen if its rate is above `best`,
-    /// which is updated.
-    void try_instruction(TensorFormat instruction, double& best)
-    {
-        const std::vector<TileChoice> candidates = candidates_for(instruction);
-        std::vector<Variant> variants;
-        for (const TileChoice& candidate : candidates) variants.push_back(variant_of(candidate));
-        write_operands(instruction, Numbers::random);
-        Turns turns;  // each round tries all: the variants of several instructions share the point
-        const auto [fastest, steps] = tune(stream(), variants, max_steps, turns);
-        const Variant& variant = variants[fastest];
-        const Seconds taken = stream().time([&, repeats = steps] { variant.enqueue(repeats); });
-        const double rate = variant.work.flops.value * static_cast<double>(steps) / taken.value;
-        if (rate <= best) return;
-        best = rate;
-        chosen_ = candidates[fastest];
-        settle_on(variant, steps);
-    }
-
-    int multiprocessors_;
-    std::optional<Buffer<std::byte>> a_;
-    std::optional<Buffer<std::byte>> b_;
     std::optional<Buffer<std::byte>> sums_;
-    TileChoice chosen_;
+    Choice choice_;
 };
 
 }  // namespace

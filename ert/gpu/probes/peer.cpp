@@ -62,20 +62,6 @@ bool let_reach(DeviceId from, DeviceId to)
     return true;
 }
 
-struct PeerEnds {
-    PeerEnds(std::size_t bytes, DeviceId here, DeviceId there)
-    {
-        for (const DeviceId id : {here, there}) {
-            const CurrentDevice current(id);
-            sent.emplace_back(bytes, "an array to copy to a peer");
-            received.emplace_back(bytes, "an array to copy from a peer");
-        }
-    }
-
-    std::vector<Buffer<std::byte>> sent;      ///< here, there
-    std::vector<Buffer<std::byte>> received;  ///< here, there
-};
-
 /// Memory of the other GPU.
 Elsewhere on_peer(std::size_t bytes, DeviceId there)
 {
@@ -114,7 +100,7 @@ std::optional<std::string> unsupported_reason(const Point& point, const Machine&
     const std::string other = peer_of(path, device, machine);
     if (other == device.name) return "a GPU is no peer of itself";
     if (std::ranges::find(names, other) == names.end()) return "this machine has no device '" + other + "'";
-    return missing_for_all(point, machine, device);
+    return std::nullopt;
 }
 
 std::unique_ptr<Subject> create(const GpuPoint& at)
@@ -127,10 +113,17 @@ std::unique_ptr<Subject> create(const GpuPoint& at)
         return make_accesses(operation == "read" ? StreamOperation::load : StreamOperation::store,
                              on_peer(array_bytes(at.point), there), at);
     }
-    const auto ends = std::make_shared<PeerEnds>(array_bytes(at.point), at.id, there);
-    std::vector<Copies::OneWay> ways{{ends->received[1].data(), ends->sent[0].data()}};
-    if (operation == "both") ways.push_back({ends->received[0].data(), ends->sent[1].data()});
-    return make_copies({array_bytes(at.point), std::move(ways), ends}, at);
+    Copies copies{array_bytes(at.point)};
+    const auto array_on = [&](DeviceId id, const char* what) {
+        const CurrentDevice current(id);
+        return std::make_shared<Buffer<std::byte>>(copies.bytes, what);
+    };
+    const auto add = [&](DeviceId from, DeviceId to) {
+        copies.add(array_on(to, "an array to copy from a peer"), array_on(from, "an array to copy to a peer"));
+    };
+    add(at.id, there);
+    if (operation == "both") add(there, at.id);
+    return make_copies(std::move(copies), at);
 }
 
 }  // namespace

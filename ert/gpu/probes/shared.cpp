@@ -15,6 +15,7 @@
 #include "ert/gpu/probes/tuning.hpp"
 
 #include <array>
+#include <optional>
 #include <set>
 
 namespace roof::gpu {
@@ -40,27 +41,25 @@ constexpr std::array operations{
     SharedPattern{"conflict_32", SharedOperation::words, 32},
 };
 
-class SharedSubject final : public TunedSubject {
+class SharedSubject final : public KernelSubject<SharedLaunch, &SharedLaunch::iterations> {
   public:
-    SharedSubject(const SharedPattern& operation, const GpuPoint& at)
-        : TunedSubject(at),
-          operation_(operation),
-          multiprocessors_(attribute(at.id, cudaDevAttrMultiProcessorCount)),
-          results_(static_cast<std::size_t>(multiprocessors_ * resident_blocks(shared_kernel_of(operation.kind))) *
-                       shared_threads,
-                   "sums of shared memory")
+    SharedSubject(const SharedPattern& operation, const GpuPoint& at) : KernelSubject(at), kind_(operation.kind)
     {
+        const int multiprocessors = attribute(at.id, cudaDevAttrMultiProcessorCount);
         const int bytes_of_pass = operation.kind == SharedOperation::words ? shared_bytes / 4 : shared_bytes;
-        std::vector<Variant> variants;
-        std::vector<int> blocks;
-        const int most = resident_blocks(shared_kernel_of(operation.kind));
+        const Kernel<SharedLaunch> kernel = shared_kernel_of(operation.kind);
+        const int most = resident_blocks(kernel);
+        Variants variants;
         for (const int each : std::set<int>{1, std::max(1, most / 2), most}) {
-            blocks.push_back(each * multiprocessors_);
+            const int blocks = each * multiprocessors;
             variants.push_back({std::to_string(each * shared_threads) + " threads per multiprocessor",
-                                work_of_bytes(1.0 * blocks.back() * bytes_of_pass * shared_unroll),
-                                [this, count = blocks.back()](long long iterations) { enqueue(count, iterations); }});
+                                work_of_bytes(1.0 * blocks * bytes_of_pass * shared_unroll),
+                                kernel,
+                                {.blocks = blocks, .stride = operation.stride}});
         }
-        blocks_ = blocks[settle_on_fastest(variants, max_iterations)];
+        results_.emplace(
+            array_for<std::uint32_t>(variants, &SharedLaunch::results, "sums of shared memory", results_of));
+        settle_on_fastest(variants, max_iterations);
     }
 
     void check() override
@@ -68,32 +67,24 @@ class SharedSubject final : public TunedSubject {
         constexpr std::uint32_t iterations = 3;
         const CurrentDevice current(stream().id());
         run(iterations);
-        const std::vector<std::uint32_t> found = results_.read(0, static_cast<std::size_t>(blocks_) * shared_threads);
+        const std::vector<std::uint32_t> found = results_->read(0, results_of(chosen()));
         for (std::size_t i = 0; i < found.size(); ++i) {
             const auto thread = static_cast<std::uint32_t>(i % shared_threads);
-            if (found[i] == shared_result(operation_.kind, thread, iterations, operation_.stride)) continue;
+            if (found[i] == shared_result(kind_, thread, iterations, chosen().launch.stride)) continue;
             throw Error("the sum of thread " + std::to_string(i) + " is not that of the host");
         }
     }
 
-    Bytes memory() const override { return {static_cast<double>(results_.bytes())}; }
+    Bytes memory() const override { return {static_cast<double>(results_->bytes())}; }
 
   private:
-    void enqueue(int blocks, long long iterations) const
+    static std::size_t results_of(const KernelVariant<SharedLaunch>& variant)
     {
-        gpu::enqueue(shared_kernel_of(operation_.kind),
-                     {.results = results_.data(),
-                      .reading = stream().reading(),
-                      .blocks = blocks,
-                      .iterations = static_cast<int>(iterations),
-                      .stride = operation_.stride},
-                     stream().get());
+        return static_cast<std::size_t>(variant.launch.blocks) * shared_threads;
     }
 
-    SharedPattern operation_;
-    int multiprocessors_;
-    Buffer<std::uint32_t> results_;
-    int blocks_{};
+    SharedOperation kind_;
+    std::optional<Buffer<std::uint32_t>> results_;
 };
 
 }  // namespace

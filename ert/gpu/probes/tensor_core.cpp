@@ -20,6 +20,7 @@
 #include "ert/gpu/probes/tuning.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace roof::gpu {
 
@@ -43,10 +44,9 @@ constexpr Generation blackwell_pairs{
     {tcgen05_pair_m, tcgen05_n}, tcgen05_pair_kernel_of, sums_by_row, " pairs of blocks", true};
 
 /// Units of a multiprocessor; of pairs all of the device.
-int resident(const Generation& generation, TensorFormat instruction)
+int resident(const Generation& generation, TensorFormat instruction, const Kernel<WgmmaLaunch>& kernel)
 {
     constexpr int columns_of_multiprocessor = 512;
-    const Kernel<WgmmaLaunch> kernel = generation.kernel(instruction);
     if (generation.is_of_pairs) return resident_clusters(kernel);
     const int blocks = resident_blocks(kernel);
     return &generation == &hopper ? blocks : std::min(blocks, columns_of_multiprocessor / tcgen05_columns(instruction));
@@ -59,32 +59,33 @@ double flops_of_step(TensorFormat instruction, Tile tile)
     return 2.0 * tile.m * tile.n * k * wgmma_instructions;
 }
 
-class WgmmaSubject final : public TunedSubject {
+class WgmmaSubject final : public KernelSubject<WgmmaLaunch, &WgmmaLaunch::steps> {
   public:
     WgmmaSubject(const Generation& generation, TensorFormat instruction, const GpuPoint& at)
-        : TunedSubject(at),
+        : KernelSubject(at),
           generation_(generation),
           instruction_(instruction),
-          multiprocessors_(attribute(at.id, cudaDevAttrMultiProcessorCount)),
-          resident_(resident(generation, instruction)),
-          operands_(image(Numbers::random).size(), "operands of the products"),
-          sums_(static_cast<std::size_t>(std::max(1, units(generation.is_of_pairs ? 1 : resident_))) * sum_bytes(),
-                "sums of the products")
+          operands_(image(Numbers::random).size(), "operands of the products")
     {
-        if (resident_ == 0) throw Unsupported("no pair of blocks fits this GPU");
-        const Tile tile = generation.tile;
+        const Kernel<WgmmaLaunch> kernel = generation.kernel(instruction);
+        const int most = resident(generation, instruction, kernel);
+        if (most == 0) throw Unsupported("no pair of blocks fits this GPU");
         operands_.write(image(Numbers::random));
-        std::vector<Variant> variants;
-        for (int each = 1; each <= (generation.is_of_pairs ? 1 : resident_); ++each) {
-            const int blocks = units(each);
+        const Tile tile = generation.tile;
+        const int multiprocessors = attribute(at.id, cudaDevAttrMultiProcessorCount);
+        Variants variants;
+        for (int each = generation.is_of_pairs ? most : 1; each <= most; ++each) {
+            const int units = generation.is_of_pairs ? each : each * multiprocessors;
             variants.push_back({"m" + std::to_string(tile.m) + "n" + std::to_string(tile.n) + ", " +
-                                    std::to_string(generation.is_of_pairs ? blocks : each) +
-                                    std::string(generation.unit) +
+                                    std::to_string(each) + std::string(generation.unit) +
                                     (generation.is_of_pairs ? "" : " per multiprocessor"),
-                                work_of_flops(flops_of_step(instruction, tile) * blocks),
-                                [this, blocks](long long steps) { enqueue(blocks, steps); }});
+                                work_of_flops(flops_of_step(instruction, tile) * units),
+                                kernel,
+                                {.operands = operands_.data(), .blocks = units * kernel.cluster}});
         }
-        blocks_ = units(static_cast<int>(settle_on_fastest(variants, max_steps)) + 1);
+        sums_.emplace(array_for<std::byte>(variants, &WgmmaLaunch::sums, "sums of the products",
+                                           [&](const auto& one) { return units_of(one) * sum_bytes(); }));
+        settle_on_fastest(variants, max_steps);
     }
 
     void check() override
@@ -94,18 +95,20 @@ class WgmmaSubject final : public TunedSubject {
         run(steps);
         const std::vector<std::byte> expected =
             generation_.expected_sums(instruction_, operands_of(Numbers::whole), steps);
-        for (int block = 0; block < blocks_; ++block) {
-            if (sums_.read(static_cast<std::size_t>(block) * expected.size(), expected.size()) == expected) continue;
+        for (std::size_t block = 0; block < units_of(chosen()); ++block) {
+            if (sums_->read(block * expected.size(), expected.size()) == expected) continue;
             throw Error("the sums of block " + std::to_string(block) + " are not those of the host");
         }
         operands_.write(image(Numbers::random));
     }
 
-    Bytes memory() const override { return {static_cast<double>(operands_.bytes() + sums_.bytes())}; }
+    Bytes memory() const override { return {static_cast<double>(operands_.bytes() + sums_->bytes())}; }
 
   private:
-    int units(int each) const { return generation_.is_of_pairs ? resident_ : multiprocessors_ * each; }
-
+    static std::size_t units_of(const KernelVariant<WgmmaLaunch>& variant)
+    {
+        return static_cast<std::size_t>(variant.launch.blocks / variant.kernel.cluster);
+    }
     std::size_t sum_bytes() const
     {
         return static_cast<std::size_t>(generation_.tile.m) * static_cast<std::size_t>(generation_.tile.n) *
@@ -114,25 +117,10 @@ class WgmmaSubject final : public TunedSubject {
     WgmmaOperands operands_of(Numbers numbers) const { return wgmma_operands(instruction_, numbers, generation_.tile); }
     std::vector<std::byte> image(Numbers numbers) const { return image_of(instruction_, operands_of(numbers)); }
 
-    void enqueue(int blocks, long long steps) const
-    {
-        const Kernel<WgmmaLaunch> kernel = generation_.kernel(instruction_);
-        gpu::enqueue(kernel,
-                     {.operands = operands_.data(),
-                      .sums = sums_.data(),
-                      .reading = stream().reading(),
-                      .blocks = blocks * kernel.cluster,
-                      .steps = static_cast<int>(steps)},
-                     stream().get());
-    }
-
     const Generation& generation_;
     TensorFormat instruction_;
-    int multiprocessors_;
-    int resident_;
     Buffer<std::byte> operands_;
-    Buffer<std::byte> sums_;
-    int blocks_{};  ///< of the chosen variant
+    std::optional<Buffer<std::byte>> sums_;
 };
 
 std::unique_ptr<Subject> make(const Generation& generation, const GpuPoint& at)

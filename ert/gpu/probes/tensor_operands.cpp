@@ -10,11 +10,25 @@ namespace roof::gpu {
 
 namespace {
 
-/// `element`: of a matrix, by lane, register and place in the register. `scale_word`: of a matrix and a lane, behind
-/// its registers.
-template <class ElementOf, class ScaleWord>
-std::vector<std::byte> lanes_of(TensorFormat instruction, const std::vector<Matrix>& matrices, int registers,
-                                const ElementOf& element, const ScaleWord& scale_word)
+std::uint32_t bits_of_scale(TensorFormat instruction, double scale)
+{
+    if (instruction == TensorFormat::nvfp4) return static_cast<std::uint32_t>(encode(e4m3_format, scale));
+    return static_cast<std::uint32_t>(127 + std::ilogb(scale));  // ue8m0
+}
+
+std::uint32_t word_of_scales(TensorFormat instruction, const Matrix& scales, int row, int first, int count)
+{
+    std::uint32_t word = 0;
+    for (int i = 0; i < count; ++i) word |= bits_of_scale(instruction, scales.at(row, first + i)) << 8 * i;
+    return word;
+}
+
+/// `element`: of a matrix, by lane, register and place in the register. `line`: whose `scales` a lane has behind its
+/// registers.
+template <class ElementOf>
+std::vector<std::byte> lanes_of(TensorFormat instruction, const std::vector<Matrix>& matrices,
+                                const std::vector<Matrix>& scales, int registers, int (*line)(int lane),
+                                const ElementOf& element)
 {
     const Format format = operand_format(instruction);
     const MmaShape shape = shape_of(instruction);
@@ -32,7 +46,8 @@ std::vector<std::byte> lanes_of(TensorFormat instruction, const std::vector<Matr
                 }
                 append(bits, shape.register_bytes);
             }
-            if (shape.scale_words > 0) append(scale_word(i, lane), shape.register_bytes);
+            if (shape.scale_words > 0)
+                append(word_of_scales(instruction, scales[i], line(lane), 0, scales[i].columns), shape.register_bytes);
         }
     }
     return bytes;
@@ -63,19 +78,6 @@ Matrix random_scales(int rows, int of_row, std::uint32_t seed)
     Matrix scales = random_matrix(rows, of_row, fp32_format, Numbers::whole, seed);
     for (double& scale : scales.values) scale = std::ldexp(1.0, static_cast<int>(std::abs(scale)) - 2);
     return scales;
-}
-
-std::uint32_t bits_of_scale(TensorFormat instruction, double scale)
-{
-    if (instruction == TensorFormat::nvfp4) return static_cast<std::uint32_t>(encode(e4m3_format, scale));
-    return static_cast<std::uint32_t>(127 + std::ilogb(scale));  // ue8m0
-}
-
-std::uint32_t word_of_scales(TensorFormat instruction, const Matrix& scales, int row, int first, int count)
-{
-    std::uint32_t word = 0;
-    for (int i = 0; i < count; ++i) word |= bits_of_scale(instruction, scales.at(row, first + i)) << 8 * i;
-    return word;
 }
 
 /// One group of columns after the other.
@@ -140,32 +142,22 @@ MmaOperands mma_operands(TensorFormat instruction, Numbers numbers)
 std::vector<std::byte> lanes_of_a(TensorFormat instruction, const MmaOperands& operands)
 {
     const MmaShape shape = shape_of(instruction);
-    return lanes_of(
-        instruction, operands.a, shape.a_registers,
-        [&](int lane, int reg, int place) {
-            if (instruction == TensorFormat::volta_fp16) return element_of_volta_a(lane, reg, place);
-            return shape.m == 8 ? element_of_small_a(lane, place, shape.packed)
-                                : element_of_a(lane, reg, place, shape.packed);
-        },
-        [&](std::size_t factor, int lane) {
-            const Matrix& scales = operands.scales_of_a[factor];
-            return word_of_scales(instruction, scales, row_of_scale(lane), 0, scales.columns);
-        });
+    return lanes_of(instruction, operands.a, operands.scales_of_a, shape.a_registers, row_of_scale,
+                    [&](int lane, int reg, int place) {
+                        if (instruction == TensorFormat::volta_fp16) return element_of_volta_a(lane, reg, place);
+                        return shape.m == 8 ? element_of_small_a(lane, place, shape.packed)
+                                            : element_of_a(lane, reg, place, shape.packed);
+                    });
 }
 
 std::vector<std::byte> lanes_of_b(TensorFormat instruction, const MmaOperands& operands)
 {
     const MmaShape shape = shape_of(instruction);
-    return lanes_of(
-        instruction, operands.b, shape.b_registers,
-        [&](int lane, int reg, int place) {
-            return instruction == TensorFormat::volta_fp16 ? element_of_volta_b(lane, reg, place)
-                                                           : element_of_b(lane, reg, place, shape.packed);
-        },
-        [&](std::size_t chain, int lane) {
-            const Matrix& scales = operands.scales_of_b[chain];
-            return word_of_scales(instruction, scales, column_of_scale(lane), 0, scales.columns);
-        });
+    return lanes_of(instruction, operands.b, operands.scales_of_b, shape.b_registers, column_of_scale,
+                    [&](int lane, int reg, int place) {
+                        return instruction == TensorFormat::volta_fp16 ? element_of_volta_b(lane, reg, place)
+                                                                       : element_of_b(lane, reg, place, shape.packed);
+                    });
 }
 
 std::vector<std::byte> lanes_of_sums(TensorFormat instruction, int chains, const MmaOperands& operands, int steps)

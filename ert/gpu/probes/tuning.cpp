@@ -88,14 +88,9 @@ Tuned tune(const MonitoredStream& stream, const std::vector<Variant>& variants, 
 std::size_t TunedSubject::settle_on_fastest(const std::vector<Variant>& variants, long long max_repeats, Seconds length)
 {
     const Tuned tuned = tune(stream_, variants, max_repeats, turns_, length);
-    settle_on(variants[tuned.variant], tuned.repeats);
+    chosen_ = variants[tuned.variant];
+    repeats_ = tuned.repeats;
     return tuned.variant;
-}
-
-void TunedSubject::settle_on(const Variant& variant, long long repeats)
-{
-    chosen_ = variant;
-    repeats_ = repeats;
 }
 
 std::vector<std::string> TunedSubject::remarks() const

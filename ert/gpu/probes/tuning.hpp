@@ -2,10 +2,12 @@
 // that neither the events' resolution nor the cost of a launch shows in its rate.
 #pragma once
 
+#include "ert/gpu/kernels/launch.hpp"
 #include "ert/gpu/noise_monitor.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/method/bench/subject.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -59,11 +61,9 @@ class TunedSubject : public Subject {
     /// As tune(); returns the index of the variant chosen.
     std::size_t settle_on_fastest(const std::vector<Variant>& variants, long long max_repeats,
                                   Seconds length = launch_length);
-    void settle_on(const Variant& variant, long long repeats);
 
     const MonitoredStream& stream() const { return stream_; }
     void watch(std::function<void(Seconds)> while_running) { stream_.watch(std::move(while_running)); }
-    long long repeats() const { return repeats_; }
     /// That many repetitions of the chosen variant, without monitoring.
     void run(long long repeats = 1) const;
 
@@ -73,6 +73,58 @@ class TunedSubject : public Subject {
     std::string untried_;
     Variant chosen_;
     long long repeats_ = 1;
+};
+
+/// A launch of a kernel as a variant.
+template <class Launch>
+struct KernelVariant {
+    std::string name;
+    Work work;  ///< of one repetition
+    Kernel<Launch> kernel;
+    Launch launch;                     ///< of one repetition, without the reading of the clock
+    bool has_blocks_for_each = false;  ///< more repetitions take more blocks
+};
+
+/// A probe whose variants are launches of kernels, which repeat their work as often as their member `repetitions` says.
+template <class Launch, int Launch::*repetitions>
+class KernelSubject : public TunedSubject {
+  protected:
+    using Variants = std::vector<KernelVariant<Launch>>;
+    using TunedSubject::TunedSubject;
+
+    /// As that of TunedSubject.
+    std::size_t settle_on_fastest(const Variants& variants, long long max_repeats)
+    {
+        std::vector<Variant> all;
+        for (const KernelVariant<Launch>& one : variants)
+            all.push_back({one.name, one.work, [this, one](long long repeats) { enqueue(one, repeats); }});
+        const std::size_t fastest = TunedSubject::settle_on_fastest(all, max_repeats);
+        chosen_ = variants[fastest];
+        return fastest;
+    }
+    void enqueue(const KernelVariant<Launch>& variant, long long repeats) const
+    {
+        Launch launch = variant.launch;
+        launch.reading = stream().reading();
+        launch.*repetitions = static_cast<int>(repeats);
+        if (variant.has_blocks_for_each) launch.blocks *= launch.*repetitions;
+        gpu::enqueue(variant.kernel, launch, stream().get());
+    }
+    const KernelVariant<Launch>& chosen() const { return chosen_; }
+
+    /// Makes an array as large as the variants need, whose size is what `size` says of each, and tells it to all.
+    template <class Element, class Pointer, class Size>
+    static Buffer<Element> array_for(Variants& variants, Pointer Launch::*array, const std::string& what_for, Size size)
+    {
+        std::size_t most = 0;
+        for (const KernelVariant<Launch>& one : variants) most = std::max(most, size(one));
+        Buffer<Element> made(most, what_for);
+        for (KernelVariant<Launch>& one : variants) one.launch.*array = made.data();
+        return made;
+    }
+
+  private:
+    KernelVariant<Launch> chosen_{};
 };
 
 }  // namespace roof::gpu

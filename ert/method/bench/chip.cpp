@@ -116,7 +116,8 @@ const std::vector<CoreChip>& core_chips()
 bool GpuChip::has(std::string_view isa, std::string_view operation, std::string_view precision) const
 {
     return std::ranges::any_of(instructions, [&](const SpecRate& one) {
-        return one.isa == isa && one.operation == operation && one.precision == precision;
+        return one.isa == isa && (operation.empty() || one.operation == operation) &&
+               (precision.empty() || one.precision == precision);
     });
 }
 

@@ -47,6 +47,7 @@ struct GpuChip {
     /// Per clock and multiprocessor. 0: it has the instruction, and no document gives its rate.
     std::vector<SpecRate> instructions;
 
+    /// An empty operation or precision stands for any.
     bool has(std::string_view isa, std::string_view operation, std::string_view precision) const;
 };
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "ert/gpu/buffer.hpp"
-#include "ert/gpu/graph.hpp"
 #include "ert/gpu/stream.hpp"
 #include "workloads/engine/ir/program.hpp"
 
