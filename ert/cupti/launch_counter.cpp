@@ -13,24 +13,13 @@ using Kind = UpcomingCall::Kind;
 /// For programs whose kernels alternate with graphs: switching the counters on costs much more than a launch.
 constexpr std::size_t max_switched_on = 64;
 
-/// Makes a context current on this thread during its own life, if there is a driver. A thread of ours has none.
-class Current {
-  public:
-    explicit Current(CUcontext context) : driver_(open_driver())
-    {
-        is_pushed_ = driver_ && driver_->function<CUresult(CUcontext)>("cuCtxPushCurrent_v2")(context) == CUDA_SUCCESS;
-    }
-    ~Current()
+/// Takes back that a context was made current on this thread.
+struct PopContext {
+    void operator()(const gpu::Library* driver) const
     {
         CUcontext last = nullptr;
-        if (is_pushed_) driver_->function<CUresult(CUcontext*)>("cuCtxPopCurrent_v2")(&last);
+        driver->function<CUresult(CUcontext*)>("cuCtxPopCurrent_v2")(&last);
     }
-    Current(const Current&) = delete;
-    Current& operator=(const Current&) = delete;
-
-  private:
-    std::optional<gpu::Library> driver_;
-    bool is_pushed_ = false;
 };
 
 std::uint32_t device_of(const Cupti& cupti, CUcontext context)
@@ -155,7 +144,10 @@ void LaunchCounter::finish() noexcept
     const std::lock_guard lock(mutex_);
     if (is_finished_) return;
     try {
-        const Current current(context_);
+        const std::optional<gpu::Library> driver = open_driver();  // a thread of ours has no context
+        const bool is_pushed =
+            driver && driver->function<CUresult(CUcontext)>("cuCtxPushCurrent_v2")(context_) == CUDA_SUCCESS;
+        const std::unique_ptr<const gpu::Library, PopContext> pushed(is_pushed ? &*driver : nullptr);
         close();
         is_finished_ = true;
     } catch (const std::exception& error) {
