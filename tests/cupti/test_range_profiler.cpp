@@ -21,14 +21,14 @@ RangeProfiler profiler()
     return {Cupti::open({ROOF_FAKE_CUPTI}), 0, nullptr};
 }
 
-const std::vector<std::string> metrics{"gpu__time_duration.sum", "lts__t_bytes.sum"};
+const std::vector<std::string> range_metrics{"gpu__time_duration.sum", "lts__t_bytes.sum"};
 
 }  // namespace
 
 TEST_CASE("a whole launch is repeated once per pass, and times are in seconds")
 {
     int launches = 0;
-    const CountedRange whole = profiler().count_whole([&] { ++launches; }, "step", metrics);
+    const CountedRange whole = profiler().count_whole([&] { ++launches; }, "step", range_metrics);
     CHECK(launches == 3);
     CHECK(whole.name == "step");
     CHECK(whole.values == std::vector<double>{10e-9, 10});
@@ -37,7 +37,7 @@ TEST_CASE("a whole launch is repeated once per pass, and times are in seconds")
 TEST_CASE("kernels are counted in one launch, each by its number")
 {
     int launches = 0;
-    const std::vector<CountedRange> kernels = profiler().count_kernels([&] { ++launches; }, metrics);
+    const std::vector<CountedRange> kernels = profiler().count_kernels([&] { ++launches; }, range_metrics);
     CHECK(launches == 1);
     REQUIRE(kernels.size() == 2);
     CHECK(kernels[0].name == "0");
@@ -55,7 +55,7 @@ TEST_CASE("stretches are counted under the names they were pushed with, in one l
             counting.pop();
         }
     };
-    const std::vector<CountedRange> found = profiler().count_stretches(work, metrics);
+    const std::vector<CountedRange> found = profiler().count_stretches(work, range_metrics);
     CHECK(launches == 3);
     REQUIRE(found.size() == 2);
     CHECK(found[0].name == "a");
@@ -68,8 +68,8 @@ TEST_CASE("every call gives the size that the loaded version of CUPTI wants, not
     for (const std::uint32_t version : made::known_versions) {
         INFO(version);
         const Variable is_other("FAKE_CUPTI_VERSION", std::to_string(version).c_str());
-        CHECK(profiler().count_whole([] {}, "step", metrics).values == std::vector<double>{10e-9, 10});
-        CHECK(profiler().count_kernels([] {}, metrics).size() == 2);
+        CHECK(profiler().count_whole([] {}, "step", range_metrics).values == std::vector<double>{10e-9, 10});
+        CHECK(profiler().count_kernels([] {}, range_metrics).size() == 2);
     }
 }
 
@@ -91,14 +91,14 @@ TEST_CASE("the table of sizes is right for the headers of this build")
 TEST_CASE("after a failure the profiler can begin again")
 {
     const RangeProfiler counting = profiler();
-    CHECK_THROWS_WITH(counting.count_whole([] { throw Error("the launch failed"); }, "step", metrics),
+    CHECK_THROWS_WITH(counting.count_whole([] { throw Error("the launch failed"); }, "step", range_metrics),
                       Catch::Contains("the launch failed"));
     CHECK_THROWS_AS(counting.count_kernels([] {}, {}), Error);
     {
         const Variable drops("FAKE_CUPTI_DROPS", "1");
-        CHECK_THROWS_WITH(counting.count_kernels([] {}, metrics), Catch::Contains("5 kernels or stretches more"));
+        CHECK_THROWS_WITH(counting.count_kernels([] {}, range_metrics), Catch::Contains("5 kernels or stretches more"));
     }
-    CHECK_NOTHROW(counting.count_kernels([] {}, metrics));
+    CHECK_NOTHROW(counting.count_kernels([] {}, range_metrics));
 }
 
 TEST_CASE("a user without rights gets a remedy")
