@@ -49,12 +49,12 @@ class Campaign(NamedTuple):
 
 CAMPAIGNS = {
     "files": Campaign(
-        {"ert/base": ["checksum", "compressed", "csv", "csv_lines", "files", "yaml_text"],
+        {"ert/base": ["checksum", "compressed", "csv_lines", "files", "yaml_text"],
          "ert/method/results": ["folders", "look_file", "neighbours", "read", "results", "seal"],
          "ert/recording": ["fields", "record_files"],
-         "analysis/fleet": ["digest", "health", "make_digest"],
+         "analysis/fleet": ["digest", "health"],
          "analysis/table": ["table"],
-         "workloads/model": ["config", "onnx_fold", "onnx_node", "onnx_tensors", "onnx_values"]},
+         "workloads/model": ["decoders", "onnx_fold", "onnx_node", "onnx_values"]},
         ["test_base", "test_method", "test_recording", "test_analysis", "test_tools", "test_model"],
         ["fake_roof", "inject", "record_writes", "accidents"], [OF_FILES], 0.95),
     "gpu": Campaign(
@@ -62,7 +62,7 @@ CAMPAIGNS = {
         ["test_gpu", "test_nccl", "test_parallel", "test_emulated_choices", "test_cudnn", "test_emulated_gpu"],
         ["roof_emulated", "ranks_program"],
         ["^emulated_gpu: (two GPUs of|two ranks have|ranks that meet|roof measures|a row says|the GPU acceptance|each chip)", "^parallel: ranks"], 0.90),
-    "ranks": Campaign({"workloads/parallel": ["commands", "exchange", "options", "paths", "place", "shared_memory"]}, ["test_parallel"], [], [], 0.90)}
+    "ranks": Campaign({"workloads/parallel": ["commands", "exchange", "options", "place", "shared_memory"]}, ["test_parallel"], [], [], 0.90)}
 HEADER = """#pragma once
 #include <atomic>
 #include <cerrno>
