@@ -55,15 +55,10 @@ std::map<std::string, double> between_times(const Study& study)
     return known;
 }
 
-bool are_of_one_machine(const Study& a, const Study& b)
-{
-    const Machine &of_one = a.results.machine, &of_other = b.results.machine;
-    return of_one.name == of_other.name && of_one.host == of_other.host;
-}
-
 void share_between(const Study& a, Side& of_a, const Study& b, Side& of_b)
 {
-    if (!are_of_one_machine(a, b)) return;
+    const Machine &of_one = a.results.machine, &of_other = b.results.machine;
+    if (of_one.name != of_other.name || of_one.host != of_other.host) return;
     (of_b.between ? of_a : of_b).between = (of_b.between ? of_b : of_a).between;
 }
 

@@ -87,7 +87,6 @@ Side step_side(const Measurement& row);
 /// Side::between of the steps by row: as their roofs differ between looks, each by its share of the least time of the
 /// step's layers. Without those with a roof that was seen at one time.
 std::map<std::string, double> between_times(const Study& study);
-bool are_of_one_machine(const Study& a, const Study& b);
 /// Of one machine the looks of b, the later study, or else those of a, tell of both sides of a step.
 void share_between(const Study& a, Side& of_a, const Study& b, Side& of_b);
 
