@@ -93,9 +93,9 @@ class Process:
         return None
 
     def steps(self) -> List[Any]:
-        """Sets the kinds of the ranges. Returns the steps in their order: those of the thread that makes most calls,
-        or without calls of those that multiply, none within another, none that was cut off, which has less than half
-        of the most calls, and none without any where others have some."""
+        """Sets the kinds of the ranges. Returns the steps in their order. They are of the thread that makes most calls;
+        where no thread makes any, of the threads that multiply. Left out are a step within another, one that was cut
+        off and so has less than half of the most calls, and one without calls where others have some."""
         for one in self.ranges:
             one.kind = "nvtx" if (kind := kind_in(one.name)) == "step" else kind
         steps, calls = self.marked(), Tally(call.thread for call in self.calls) or Tally(self.multiplying)
