@@ -293,6 +293,11 @@ TEST_CASE("how far an ordinary rate differs between times is Student's, and not 
     std::vector<Look> seen;
     add_looks(seen, "L2", "load", {{100}, {110}, {121}});
     CHECK(judged_first(seen).between.value() == Approx(3.182 * std::log(1.1)));
+    // Of the last without its own time: ln 110 is 0.0477 from the middle of both, and the drift is that of this one.
+    Ceiling last = seen.back().ceiling;
+    judge_by_looks(seen, {&last, 1}, seen.back().time + 60);
+    CHECK(last.between.value() == Approx(3.182 * std::log(1.1)));
+    CHECK(last.between_others.value() == Approx(4.303 * std::log(1.1) / std::sqrt(2)));
     seen.resize(1);
     CHECK_FALSE(judged_first(seen).between);
 }

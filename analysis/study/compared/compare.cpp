@@ -99,6 +99,7 @@ Sides ceilings_of(const Study& study, Role kind)
         Side side = side_of(is_joint ? ceiling.alone.rate : ceiling.rate);
         if ((is_joint ? ceiling.alone.steadiness : ceiling.steadiness) == Steadiness::at_least)
             side.high = std::numeric_limits<double>::infinity();
+        side.between = ceiling.between_others;
         Side& best = fastest[words_of(ceiling)];
         if (side.median > best.median) best = side;
     }
@@ -259,8 +260,10 @@ Comparison compare(const Study& a, const Study& b, Judged judged)
     constexpr std::array<std::pair<Role, const char*>, 3> kinds{
         {{Role::bandwidth, "B/s"}, {Role::compute, "FLOP/s"}, {Role::latency, "lines/s"}}};
     for (const auto& [kind, unit] : kinds)
-        for (Change& change : match(ceilings_of(a, kind), ceilings_of(b, kind), unit, nullptr, nullptr))
-            result.ceilings.push_back(std::move(change));
+        for (Change& change : match(ceilings_of(a, kind), ceilings_of(b, kind), unit, nullptr, nullptr)) {
+            share_between(a, change.a, b, change.b);
+            result.ceilings.push_back(change_of(std::move(change.words), std::move(change.unit), change.a, change.b));
+        }
     if (!same_machine)
         result.notes.push_back("the machines differ: '" + a.results.machine.name + "' and '" + b.results.machine.name +
                                "'");
@@ -294,7 +297,7 @@ std::string to_text(const Comparison& c, int columns)
                   listed("\nWithout roofs:", c.without_roofs)) +
            fitted(
                "\nIntervals of the ratios combine both sides' 95% intervals as independent, on the logarithmic scale; "
-               "those of steps also what their roofs differ by between looks at the machine.\n");
+               "those of steps and ceilings also what the machine's looks at these roofs differ by.\n");
 }
 
 json to_json(const Comparison& c)

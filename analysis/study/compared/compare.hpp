@@ -2,7 +2,7 @@
 //   ratio r = b / a of the medians. Its interval treats the relative uncertainties of both sides as independent, on the
 //   logarithmic scale: ln(r/low) = sqrt( ln(b/b_low)^2 + ln(a_high/a)^2 ),
 //                      ln(high/r) = sqrt( ln(b_high/b)^2 + ln(a/a_low)^2 ).
-//   Of steps each side adds the square of its half-width between times, too.
+//   Each side adds the square of its half-width between times, too; of a ceiling without the time of its calibration.
 // By the roofs, a side of a step is its time over the least time that the roofs of its own calibration allow, so that
 // the speed of the machine leaves the ratio; the intervals of the roofs enter that of the side, and its low end is that
 // of the time without what else used the machine (busy_cost()).
@@ -87,7 +87,7 @@ Side step_side(const Measurement& row);
 /// Side::between of the steps by row: as their roofs differ between looks, each by its share of the least time of the
 /// step's layers. Without those with a roof that was seen at one time.
 std::map<std::string, double> between_times(const Study& study);
-/// Of one machine the looks of b, the later study, or else those of a, tell of both sides of a step.
+/// Of one machine the looks of b, the later study, or else those of a, tell of both sides.
 void share_between(const Study& a, Side& of_a, const Study& b, Side& of_b);
 
 Change change_of(std::vector<std::string> words, std::string unit, const Side& a, const Side& b);

@@ -43,6 +43,22 @@ bool may_be_faster(const Unmeasured& one, const Ceiling& than)
 
 }  // namespace
 
+void take_rate(const SustainedRate& sustained, Ceiling& ceiling)
+{
+    const Estimate<Hertz> known = sustained.clock.n > 0 ? sustained.clock : ceiling.clock;
+    static_cast<SustainedRate&>(ceiling) = sustained;
+    ceiling.clock = known;
+    const double clock = ceiling.clock.median.value;
+    if (ceiling.per_clock.n == 0 && clock > 0)
+        ceiling.per_clock = {{ceiling.rate.median.value / clock},
+                             {ceiling.rate.low.value / clock},
+                             {ceiling.rate.high.value / clock},
+                             ceiling.rate.n,
+                             0};
+    for (auto* const end : {&ceiling.per_clock.median, &ceiling.per_clock.low, &ceiling.per_clock.high})
+        end->value /= ceiling.threads;
+}
+
 bool is_multiply_add(std::string_view operation)
 {
     constexpr std::array<std::string_view, 7> multiply_adds{"fma",        "mul+add", "dot",   "tile",

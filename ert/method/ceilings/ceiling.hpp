@@ -47,11 +47,12 @@ struct Ceiling : SustainedRate {
     std::string stands_in{};
     /// Of one that changed: "changed at 12 s: 206 GB/s, then 148 GB/s; 3.2 GHz, then 2.4 GHz". Else empty.
     std::string change{};
-    std::vector<Round> samples{};     ///< of which the rate is made
-    bool per_clock_compared = false;  ///< since the clock varied
-    bool lasting = false;             ///< over seconds, not of bursts (analysis/roofline/roofs.cpp)
-    std::optional<double> between{};  ///< half_widths_between() times (looks.hpp)
-    SustainedRate alone{};            ///< by the calibration alone, to compare calibrations; empty where `rate` is that
+    std::vector<Round> samples{};            ///< of which the rate is made
+    bool per_clock_compared = false;         ///< since the clock varied
+    bool lasting = false;                    ///< over seconds, not of bursts (analysis/roofline/roofs.cpp)
+    std::optional<double> between{};         ///< half_widths_between() times (looks.hpp)
+    std::optional<double> between_others{};  ///< the same without the time of this calibration
+    SustainedRate alone{};  ///< by the calibration alone, to compare calibrations; empty where `rate` is that
 
     std::string_view unit() const
     {
@@ -67,6 +68,9 @@ struct Ceiling : SustainedRate {
     /// The time of one access, for a latency.
     Seconds per_access() const { return {rate.median.value > 0 ? 1 / rate.median.value : 0}; }
 };
+
+/// Sets rate, state, rounds, and the rate per clock and thread.
+void take_rate(const SustainedRate& sustained, Ceiling& ceiling);
 
 /// What a calibration, or the few rounds after a run, saw of a ceiling.
 struct Look {

@@ -388,7 +388,7 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine,
     Ceilings ceilings{
         ceilings_of(points, levels), with_most_threads(levels), levels, unmeasured_in(points, machine), {}};
     if (rows.empty()) ceilings.all = newest_of(seen);
-    judge_by_looks(seen, ceilings.all);
+    judge_by_looks(seen, ceilings.all, rows.empty() ? std::nullopt : utc_seconds(rows.front().started));
     refuse_disorder(ceilings);
     return ceilings;
 }

@@ -266,6 +266,12 @@ SustainedRate rate_over(const Compared& all, double tolerance, const LevelRounds
     return seen;
 }
 
+struct UsualRates {
+    std::vector<Ceiling*> ceilings{};
+    std::vector<std::vector<double>> all{};
+    std::vector<std::vector<double>> others{};  ///< without the times of these ceilings
+};
+
 auto key_of(const Ceiling& c)
 {
     return std::tie(c.kind, c.device, c.level, c.operation, c.precision, c.isa, c.condition, c.threads);
@@ -278,13 +284,14 @@ SustainedRate rate_over_looks(std::span<const Look> looks, double tolerance)
     return rate_over(compared(looks, tolerance), tolerance, {});
 }
 
-std::vector<double> usual_rates(std::span<const Look> looks)
+std::vector<double> usual_rates(std::span<const Look> looks, std::optional<long long> without)
 {
     std::vector<double> usual;
     std::vector<double> rates;
     long long begin = 0;
     for (const Look& look : looks) {
-        if (!look.is_of_now) continue;
+        const bool is_without = without && static_cast<double>(std::abs(look.time - *without)) < looks_apart.value;
+        if (!look.is_of_now || is_without) continue;
         if (rates.empty() || static_cast<double>(look.time - begin) >= looks_apart.value) {
             rates.clear();
             begin = look.time;
@@ -319,28 +326,12 @@ std::vector<std::optional<double>> half_widths_between(std::span<const std::vect
     return halves;
 }
 
-void take_rate(const SustainedRate& sustained, Ceiling& ceiling)
-{
-    const Estimate<Hertz> known = sustained.clock.n > 0 ? sustained.clock : ceiling.clock;
-    static_cast<SustainedRate&>(ceiling) = sustained;
-    ceiling.clock = known;
-    const double clock = ceiling.clock.median.value;
-    if (ceiling.per_clock.n == 0 && clock > 0)
-        ceiling.per_clock = {{ceiling.rate.median.value / clock},
-                             {ceiling.rate.low.value / clock},
-                             {ceiling.rate.high.value / clock},
-                             ceiling.rate.n,
-                             0};
-    for (auto* const end : {&ceiling.per_clock.median, &ceiling.per_clock.low, &ceiling.per_clock.high})
-        end->value /= ceiling.threads;
-}
-
 bool is_same_ceiling(const Ceiling& a, const Ceiling& b)
 {
     return key_of(a) == key_of(b);
 }
 
-void judge_by_looks(std::span<const Look> looks, std::span<Ceiling> ceilings)
+void judge_by_looks(std::span<const Look> looks, std::span<Ceiling> ceilings, std::optional<long long> own)
 {
     std::map<decltype(key_of(ceilings[0])), std::pair<std::vector<Look>, Compared>> all;
     for (const Look& look : looks) all[key_of(look.ceiling)].first.push_back(look);
@@ -351,7 +342,7 @@ void judge_by_looks(std::span<const Look> looks, std::span<Ceiling> ceilings)
         of.second = compared(of.first, tolerance_of(then.level));
         if (!level_traits(then.level).is_near_core) add_votes(of.second.places, levels[level_of(then)]);
     }
-    std::map<std::string, std::pair<std::vector<Ceiling*>, std::vector<std::vector<double>>>> usual;  // by device
+    std::map<std::string, UsualRates> devices;
     for (Ceiling& ceiling : ceilings) {
         const auto found = all.find(key_of(ceiling));
         if (found == all.end()) continue;
@@ -359,8 +350,10 @@ void judge_by_looks(std::span<const Look> looks, std::span<Ceiling> ceilings)
         const SustainedRate together = rate_over(rounds, tolerance_of(ceiling.level), levels[level_of(ceiling)]);
         ceiling.times = together.times;
         ceiling.over = together.over;
-        usual[ceiling.device].first.push_back(&ceiling);
-        usual[ceiling.device].second.push_back(usual_rates(seen));
+        UsualRates& usual = devices[ceiling.device];
+        usual.ceilings.push_back(&ceiling);
+        usual.all.push_back(usual_rates(seen));
+        usual.others.push_back(usual_rates(seen, own));
         // Of a GPU, whose own clock differs by rounds, the rate may be that over all rounds.
         const bool is_own =
             (seen.size() == 1 && ceiling.rate.n > 0) || together.rate.n == 0 ||
@@ -375,9 +368,12 @@ void judge_by_looks(std::span<const Look> looks, std::span<Ceiling> ceilings)
         } else if (ceiling.steadiness == Steadiness::steady)
             ceiling.steadiness = Steadiness::seen_once;
     }
-    for (const auto& [device, of_device] : usual) {
-        const auto halves = half_widths_between(of_device.second);
-        for (std::size_t i = 0; i < halves.size(); ++i) of_device.first[i]->between = halves[i];
+    for (const auto& [device, usual] : devices) {
+        const auto all = half_widths_between(usual.all), others = half_widths_between(usual.others);
+        for (std::size_t i = 0; i < usual.ceilings.size(); ++i) {
+            usual.ceilings[i]->between = all[i];
+            usual.ceilings[i]->between_others = others[i];
+        }
     }
 }
 

@@ -28,22 +28,20 @@ inline constexpr Seconds looks_apart{600};
 SustainedRate rate_over_looks(std::span<const Look> looks, double tolerance);
 
 /// What an ordinary program gets at each time: the median of all samples of then, disturbed ones included. `looks`: in
-/// order of time; those of another state of the machine are left out.
-std::vector<double> usual_rates(std::span<const Look> looks);
+/// order of time; those of another state of the machine, and near the time `without`, are left out.
+std::vector<double> usual_rates(std::span<const Look> looks, std::optional<long long> without = {});
 /// Of each ceiling of a device half the width of the interval of one more of its usual rates, on the logarithmic scale:
 /// Student's, with the times as the independent observations, and as one time more the drift that three quarters of the
 /// ceilings do not exceed, or a quiet machine's if that is more. Empty for a single time.
 std::vector<std::optional<double>> half_widths_between(std::span<const std::vector<double>> usual);
 
-/// Sets rate, state, rounds, and the rate per clock and thread.
-void take_rate(const SustainedRate& sustained, Ceiling& ceiling);
-
 /// Whether they are one ceiling of a machine.
 bool is_same_ceiling(const Ceiling& a, const Ceiling& b);
 
-/// Judges each ceiling by all looks at it. No look leaves it as it is; one leaves its rate. Sets `between`. `steady`
-/// has to be slow when most ceilings of its level are, and fast when they are; what they lost at the end it lost too.
-void judge_by_looks(std::span<const Look> looks, std::span<Ceiling> ceilings);
+/// Judges each ceiling by all looks at it. No look leaves it as it is; one leaves its rate. Sets `between` and
+/// `between_others`. `steady` has to be slow when most ceilings of its level are, and fast when they are; what they
+/// lost at the end it lost too. `own`: when the ceilings were measured, as their look says.
+void judge_by_looks(std::span<const Look> looks, std::span<Ceiling> ceilings, std::optional<long long> own = {});
 
 /// Each ceiling as it was seen last. `looks`: in order of time.
 std::vector<Ceiling> newest_of(std::span<const Look> looks);

@@ -202,6 +202,23 @@ TEST_CASE("drift names only the ceilings that moved beyond their intervals")
     CHECK(json["moved"][0]["verdict"] == "b is faster");
 }
 
+TEST_CASE("a ceiling moved only by more than the machine's other times differ by")
+{
+    const auto later = [](double factor) {
+        Ceilings roofs = made::ceilings();
+        roofs.all[0].rate = made::about<Hertz>(factor * roofs.all[0].rate.median.value);
+        roofs.all[0].between_others = 0.2;
+        roofs.all[0].between = 0.9;  // with the time of this calibration itself, which would hide what it lost
+        return compare(made::study({}), made::study({}, roofs));
+    };
+    // The other times tell of both sides: sqrt(2) times 0.2 is 0.28, of 0.22 and 0.69.
+    CHECK(moved(later(0.8)).empty());
+    CHECK(moved(later(0.5)).size() == 1);
+    const Change change = moved(later(0.5)).front();
+    const double own = std::hypot(std::log(1.1), std::log(1 / 0.9));
+    CHECK(change.ratio.high == Approx(0.5 * std::exp(std::hypot(own, std::hypot(0.2, 0.2)))));
+}
+
 TEST_CASE("drift without changed ceilings is one line")
 {
     const Comparison c = compare(made::study({}), made::study({}));
