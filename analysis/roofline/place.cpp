@@ -74,7 +74,7 @@ std::size_t serving_cache(const Placement& p, std::size_t binding, const RowRoof
     return p.levels.size();
 }
 
-/// Sets `served_by` too. `writes_as_copies`: MixRoof of the level that binds, or of one of the works.
+/// Sets `served_by` too. `writes_as_copies`: of the level that binds, or of one of the works.
 std::string why_above_bandwidth(Placement& p, const RowRoofs& over, bool writes_as_copies)
 {
     if (p.fraction() < shown_as_above) return "at the " + p.binds + " roof";
@@ -121,10 +121,10 @@ Limit limit_of(const Work& work, const RowRoofs& over)
         certain = least;
     };
     for (std::size_t i = 0; i < over.roofs.levels.size(); ++i) {
-        const MixRoof roof = roof_of(work, over, i);
-        if (roof.rate.value > 0)
-            offer(work.compulsory / roof.rate, over.roofs.levels[i]->level, false, roof.may_be_higher,
-                  std::max(Bytes{}, work.compulsory - over.nearer[i]) / roof.rate);
+        const auto [roof, access, is_lower_bound, as_copies] = roof_of(work, over, i);
+        if (roof.value > 0)
+            offer(work.compulsory / roof, over.roofs.levels[i]->level, false, is_lower_bound,
+                  std::max(Bytes{}, work.compulsory - over.nearer[i]) / roof);
     }
     if (over.compute) {
         const Seconds time = executed_by(work) / FlopRate{over.compute->rate.median.value};
@@ -139,7 +139,7 @@ Seconds most_time_of(const Work& work, const RowRoofs& over)
 {
     Seconds most{};
     for (std::size_t i = 0; i < over.roofs.levels.size(); ++i)
-        if (const ByteRate rate = roof_of(work, over, i).rate; rate.value > 0)
+        if (const ByteRate rate = roof_of(work, over, i).roof; rate.value > 0)
             most = std::max(most, traffic(work, over.nearer[i]).high / rate);
     return most;
 }
@@ -210,12 +210,11 @@ Placement complete(Placement p, Flops flops, const std::vector<const Work*>& wor
         remark(p.note, over.compute ? "bytes are unknown: only the compute roof applies" : "bytes are unknown");
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const Bytes low = bytes[i].low, high = bytes[i].high;
-        const MixRoof roof = roof_of(works, over, i);
         Bytes again{};
         for (const Work* work : works) again += work->refetched_beyond(over.nearer[i]);
-        p.levels.push_back({over.roofs.levels[i]->level, low, high, p.known,
+        p.levels.push_back({roof_of(works, over, i), over.roofs.levels[i]->level, low, high, p.known,
                             high.value > 0 ? p.flops / high : Intensity{}, low.value > 0 ? p.flops / low : Intensity{},
-                            roof.rate, roof.access, roof.may_be_higher, again});
+                            again});
     }
     bind(p, works, taken, over);
     explain_rate(p);
@@ -250,7 +249,7 @@ void place_under_link(Placement& p, const Measurement& row, const Ceilings& ceil
     const Bytes bytes = link_bytes(row);
     const ByteRate roof{link->rate.median.value};
     const Intensity intensity = p.flops / bytes;
-    p.link = LevelPlacement{is_group ? "link" : "network", bytes, bytes, Known::analytic, intensity, intensity, roof};
+    p.link = LevelPlacement{{roof}, is_group ? "link" : "network", bytes, bytes, Known::analytic, intensity, intensity};
     const Seconds least = bytes / roof;
     if (p.binds.empty() || least <= p.attainable) return;
     p.attainable = least;

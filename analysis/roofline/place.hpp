@@ -44,17 +44,14 @@ constexpr EnumNames<Scope::layer> names_of(Scope)
 }
 
 /// The traffic of a piece of work at one memory level, and that level's roof.
-struct LevelPlacement {
+struct LevelPlacement : LevelRoof {
     std::string level;
     Bytes low;
     Bytes high;
     Known known = Known::analytic;
-    Intensity intensity_low;      ///< FLOPs / high
-    Intensity intensity_high;     ///< FLOPs / low
-    ByteRate roof;                ///< the level's bandwidth for these accesses
-    std::string access{};         ///< "update", "mix 2:1"; empty if reads and writes are not known
-    bool is_lower_bound = false;  ///< the roof
-    Bytes again{};                ///< beside `low`, by the blocking of the implementation (Work::refetched)
+    Intensity intensity_low;   ///< FLOPs / high
+    Intensity intensity_high;  ///< FLOPs / low
+    Bytes again{};             ///< beside `low`, by the blocking of the implementation (Work::refetched)
 };
 
 /// The bytes that a piece of work moves between a level and the caches nearer to the core. Counted bytes have one

@@ -30,6 +30,17 @@ struct Roofs {
     bool lasting() const;
 };
 
+/// The roof of a memory level over some work.
+struct LevelRoof {
+    ByteRate roof{};              ///< for its accesses, read and written bytes together
+    std::string access{};         ///< "load", "update" if one loop is fastest and has its mix, else "mix 2:1", reads
+                                  ///< first; empty if reads and writes are not known
+    bool is_lower_bound = false;  ///< the roof
+    /// More is written than read, and no loop was measured that writes more than it reads: the writes have the rate of
+    /// copies.
+    bool writes_as_copies = false;
+};
+
 /// What names a roof: the level of a bandwidth, else the precision.
 const std::string& level_or_precision(const Ceiling& roof);
 

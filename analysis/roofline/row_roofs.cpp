@@ -42,21 +42,26 @@ struct Bulk {
     double written;
 };
 
+double rate_of(const MeasuredLoop& loop)
+{
+    return loop.ceiling->rate.median.value;
+}
+
 /// Seconds for the loop alone to do both.
-double alone(const MeasuredAccess& loop, const Bulk& work)
+double alone(const MeasuredLoop& loop, const Bulk& work)
 {
     const auto bytes = [](double wanted, double share) { return wanted <= 0 ? 0 : share > 0 ? wanted / share : never; };
-    return std::max(bytes(work.read, loop.access.read), bytes(work.written, loop.access.written)) / loop.rate.value;
+    return std::max(bytes(work.read, loop.access.read), bytes(work.written, loop.access.written)) / rate_of(loop);
 }
 
 /// Seconds for the two loops together to do exactly both; never if that takes a negative share of one.
-double together(const MeasuredAccess& a, const MeasuredAccess& b, const Bulk& work)
+double together(const MeasuredLoop& a, const MeasuredLoop& b, const Bulk& work)
 {
     const double determinant = a.access.read * b.access.written - b.access.read * a.access.written;
     if (determinant == 0) return never;
     const double of_a = (work.read * b.access.written - work.written * b.access.read) / determinant;
     const double of_b = (work.written * a.access.read - work.read * a.access.written) / determinant;
-    return of_a >= 0 && of_b >= 0 ? of_a / a.rate.value + of_b / b.rate.value : never;
+    return of_a >= 0 && of_b >= 0 ? of_a / rate_of(a) + of_b / rate_of(b) : never;
 }
 
 /// "2:1", "1:3.5": reads to writes.
@@ -118,25 +123,25 @@ RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine
     Bytes held{};
     for (const Ceiling* level : over.roofs.levels) {
         over.nearer.push_back(held);
-        over.accesses.push_back(accesses_of(ceilings, row.device, *level));
+        over.loops.push_back(loops_of(ceilings, row.device, *level));
         held = std::max(
             held, capacity(level->level, ceilings, machine, row.device, threads > 0 ? threads : over.roofs.threads));
     }
     return over;
 }
 
-MixRoof roof_of(const Work& work, const RowRoofs& over, std::size_t level)
+LevelRoof roof_of(const Work& work, const RowRoofs& over, std::size_t level)
 {
     const Bytes again = work.refetched_beyond(over.nearer[level]);
-    std::optional<MixRoof> roof;
-    if (work.tells_reads_from_writes()) roof = mix_roof(over.accesses[level], work.read + again, work.written);
+    std::optional<LevelRoof> roof;
+    if (work.tells_reads_from_writes()) roof = mix_roof(over.loops[level], work.read + again, work.written);
     const Ceiling& fastest = *over.roofs.levels[level];
     if (!roof) roof = {ByteRate{fastest.rate.median.value}, {}, fastest.steadiness == Steadiness::at_least};
-    if (work.compulsory.value > 0) roof->rate = roof->rate / (1 + again / work.compulsory);
+    if (work.compulsory.value > 0) roof->roof = roof->roof / (1 + again / work.compulsory);
     return *roof;
 }
 
-MixRoof roof_of(const std::vector<const Work*>& works, const RowRoofs& over, std::size_t level)
+LevelRoof roof_of(const std::vector<const Work*>& works, const RowRoofs& over, std::size_t level)
 {
     Work sum;
     Seconds time{};
@@ -146,13 +151,13 @@ MixRoof roof_of(const std::vector<const Work*>& works, const RowRoofs& over, std
         sum.read += work->read;
         sum.written += work->written;
         sum.refetched.insert(sum.refetched.end(), work->refetched.begin(), work->refetched.end());
-        const MixRoof of_one = roof_of(*work, over, level);
+        const LevelRoof of_one = roof_of(*work, over, level);
         as_copies = as_copies || of_one.writes_as_copies;
-        if (of_one.rate.value > 0) time += work->compulsory / of_one.rate;
+        if (of_one.roof.value > 0) time += work->compulsory / of_one.roof;
     }
-    MixRoof roof = roof_of(sum, over, level);
+    LevelRoof roof = roof_of(sum, over, level);
     roof.writes_as_copies = as_copies;
-    if (works.size() > 1 && time.value > 0) roof.rate = sum.compulsory / time;
+    if (works.size() > 1 && time.value > 0) roof.roof = sum.compulsory / time;
     return roof;
 }
 
@@ -164,32 +169,31 @@ std::optional<Access> access_of(std::string_view operation)
     return Access{on_arrays->loads() / moves, on_arrays->stores / moves};
 }
 
-std::vector<MeasuredAccess> accesses_of(const Ceilings& ceilings, const std::string& device, const Ceiling& roof)
+std::vector<MeasuredLoop> loops_of(const Ceilings& ceilings, const std::string& device, const Ceiling& roof)
 {
-    std::vector<MeasuredAccess> measured;
+    std::vector<MeasuredLoop> measured;
     for (const Ceiling& c : ceilings.all) {
         const bool is_of_level = c.kind == Role::bandwidth && c.device == device && c.level == roof.level;
         if (!is_of_level || c.threads != roof.threads || !c.condition.empty() || !(c.rate.median.value > 0)) continue;
         if (const auto access = access_of(c.operation))
-            measured.push_back({c.operation, *access, ByteRate{c.rate.median.value},
-                                c.steadiness == Steadiness::at_least || !roof.stands_in.empty()});
+            measured.push_back({&c, *access, c.steadiness == Steadiness::at_least || !roof.stands_in.empty()});
     }
     return measured;
 }
 
-std::optional<MixRoof> mix_roof(const std::vector<MeasuredAccess>& measured, Bytes read, Bytes written)
+std::optional<LevelRoof> mix_roof(const std::vector<MeasuredLoop>& measured, Bytes read, Bytes written)
 {
     const Bulk work{read.value, written.value};
     constexpr double half = 0.5;
-    const bool as_copies = work.written > work.read && std::ranges::none_of(measured, [](const MeasuredAccess& loop) {
+    const bool as_copies = work.written > work.read && std::ranges::none_of(measured, [](const MeasuredLoop& loop) {
                                return loop.access.written > half;
                            });
     if (!(work.read + work.written > 0)) return std::nullopt;
     constexpr double rounding = 1e-9;
     double least = never;
-    const MeasuredAccess* only = nullptr;
+    const MeasuredLoop* only = nullptr;
     bool may_be_higher = false;
-    for (const MeasuredAccess& loop : measured) {
+    for (const MeasuredLoop& loop : measured) {
         const double seconds = alone(loop, work);
         if (seconds < least) {
             least = seconds;
@@ -197,8 +201,8 @@ std::optional<MixRoof> mix_roof(const std::vector<MeasuredAccess>& measured, Byt
             may_be_higher = loop.may_be_higher;
         }
     }
-    for (const MeasuredAccess& a : measured) {
-        for (const MeasuredAccess& b : measured) {
+    for (const MeasuredLoop& a : measured) {
+        for (const MeasuredLoop& b : measured) {
             const double seconds = together(a, b, work);
             if (seconds < least * (1 - rounding)) {
                 least = seconds;
@@ -209,8 +213,8 @@ std::optional<MixRoof> mix_roof(const std::vector<MeasuredAccess>& measured, Byt
     }
     if (least == never) return std::nullopt;
     const bool is_loop = only != nullptr && has_mix(only->access, work);
-    return MixRoof{ByteRate{(work.read + work.written) / least}, is_loop ? only->operation : "mix " + ratio_text(work),
-                   may_be_higher, as_copies};
+    return LevelRoof{ByteRate{(work.read + work.written) / least},
+                     is_loop ? only->ceiling->operation : "mix " + ratio_text(work), may_be_higher, as_copies};
 }
 
 }  // namespace roof::analysis

@@ -22,34 +22,24 @@ struct Access {
 /// nullopt for an operation whose reads and writes are not known.
 std::optional<Access> access_of(std::string_view operation);
 
-/// A measured loop of one level.
-struct MeasuredAccess {
-    std::string operation;
+/// A loop that was measured on a level.
+struct MeasuredLoop {
+    const Ceiling* ceiling = nullptr;
     Access access;
-    ByteRate rate;
-    bool may_be_higher = false;  ///< Steadiness::at_least
+    bool may_be_higher = false;  ///< it, or the roof of its level, is a lower bound
 };
 
-/// The ceilings whose reads and writes are known, of the level and the threads with which its roof was measured.
-std::vector<MeasuredAccess> accesses_of(const Ceilings& ceilings, const std::string& device, const Ceiling& roof);
+/// The ceilings whose reads and writes are known, of the level and the threads with which its roof was measured. They
+/// point into `ceilings`.
+std::vector<MeasuredLoop> loops_of(const Ceilings& ceilings, const std::string& device, const Ceiling& roof);
 
 /// Of the roof of a work that writes more than it reads, where no loop was measured that does.
 inline constexpr std::string_view writes_as_copies_words =
     "which has the rate of copies for writes beyond what is read, until stores are measured";
 
-struct MixRoof {
-    ByteRate rate;  ///< of read and written bytes together
-    /// "load", "update" if one loop alone is fastest and has this mix, else "mix 2:1", reads first.
-    std::string access;
-    bool may_be_higher = false;  ///< one of its loops may be
-    /// More is written than read, and no loop was measured that writes more than it reads: the writes have the rate of
-    /// copies.
-    bool writes_as_copies = false;
-};
-
-/// The roof for a mix of reads and writes. nullopt if the measured loops cannot do the mix, or if nothing is read or
-/// written.
-std::optional<MixRoof> mix_roof(const std::vector<MeasuredAccess>& measured, Bytes read, Bytes written);
+/// The roof for a mix of reads and writes, a lower bound if one of its loops is. nullopt if the measured loops cannot
+/// do the mix, or if nothing is read or written.
+std::optional<LevelRoof> mix_roof(const std::vector<MeasuredLoop>& measured, Bytes read, Bytes written);
 
 /// The roofs over one row, and the capacity of the caches nearer to the core than each level.
 struct RowRoofs {
@@ -57,7 +47,7 @@ struct RowRoofs {
     const Ceiling* compute = nullptr;
     std::vector<Bytes> nearer;  ///< one entry for each of roofs.levels
     std::string note;
-    std::vector<std::vector<MeasuredAccess>> accesses{};  ///< one entry for each of roofs.levels
+    std::vector<std::vector<MeasuredLoop>> loops{};  ///< one entry for each of roofs.levels
 };
 
 /// The roofs of the row's threads; with a note where others are used or a roof is missing. `machine`: of the ceilings.
@@ -65,10 +55,10 @@ struct RowRoofs {
 RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine& machine);
 
 /// The roof of a level for a piece of work, in compulsory bytes: the lower, the more is moved again (Work::refetched).
-/// Without a name if its reads and writes are not known.
-MixRoof roof_of(const Work& work, const RowRoofs& over, std::size_t level);
+/// Without its access if reads and writes are not known.
+LevelRoof roof_of(const Work& work, const RowRoofs& over, std::size_t level);
 /// The roof of a level for works that run one after another: all bytes over the sum of the times.
-MixRoof roof_of(const std::vector<const Work*>& works, const RowRoofs& over, std::size_t level);
+LevelRoof roof_of(const std::vector<const Work*>& works, const RowRoofs& over, std::size_t level);
 
 /// Appends to a note, after a semicolon.
 void remark(std::string& note, const std::string& more);

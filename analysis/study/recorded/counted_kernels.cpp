@@ -154,7 +154,7 @@ void place_levels(CountedKernel& kernel, const Roofs& roofs)
         const auto roof = std::ranges::find(roofs.levels, level, &Ceiling::level);
         const ByteRate rate{roof == roofs.levels.end() ? 0 : (*roof)->rate.median.value};
         const Intensity intensity = flops / bytes->second;
-        kernel.levels.push_back({level, bytes->second, bytes->second, kernel.known, intensity, intensity, rate});
+        kernel.levels.push_back({{rate}, level, bytes->second, bytes->second, kernel.known, intensity, intensity});
         if (rate.value > 0) offer(kernel, bytes->second / rate, level);
     }
 }

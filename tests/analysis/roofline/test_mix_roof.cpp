@@ -5,25 +5,32 @@
 
 #include <catch2/catch.hpp>
 
+#include <deque>
+
 using namespace roof;
 using namespace roof::analysis;
 
 namespace {
 
-MeasuredAccess measured(const std::string& operation, double rate)
+/// Its ceiling stays until the end.
+MeasuredLoop measured(const std::string& operation, double rate)
 {
-    return {operation, access_of(operation).value(), ByteRate{rate}};
+    static std::deque<Ceiling> ceilings;
+    Ceiling& one = ceilings.emplace_back();
+    one.operation = operation;
+    one.rate.median.value = rate;
+    return {&one, access_of(operation).value()};
 }
 
 /// A byte read takes 10 ps, a byte read and written in place 16 ps, so an update moves 125 GB/s.
-const std::vector<MeasuredAccess> simple{measured("load", 100e9), measured("update", 125e9)};
+const std::vector<MeasuredLoop> simple{measured("load", 100e9), measured("update", 125e9)};
 
-double rate_of(const std::vector<MeasuredAccess>& loops, double read, double written)
+double rate_of(const std::vector<MeasuredLoop>& loops, double read, double written)
 {
-    return mix_roof(loops, Bytes{read}, Bytes{written}).value().rate.value;
+    return mix_roof(loops, Bytes{read}, Bytes{written}).value().roof.value;
 }
 
-std::string name_of(const std::vector<MeasuredAccess>& loops, double read, double written)
+std::string name_of(const std::vector<MeasuredLoop>& loops, double read, double written)
 {
     return mix_roof(loops, Bytes{read}, Bytes{written}).value().access;
 }
@@ -51,18 +58,18 @@ TEST_CASE("the times of loops add up for a mix between them")
 
 TEST_CASE("a faster loop of the same mix takes the place of two others")
 {
-    std::vector<MeasuredAccess> loops = simple;
+    std::vector<MeasuredLoop> loops = simple;
     loops.push_back(measured("accumulate", 140e9));
     CHECK(rate_of(loops, 2, 1) == Approx(140e9));
     CHECK(name_of(loops, 2, 1) == "accumulate");
-    loops.back().rate = ByteRate{90e9};  // slower than a load and an update
+    loops.back() = measured("accumulate", 90e9);  // slower than a load and an update
     CHECK(rate_of(loops, 2, 1) == Approx(3 / (10e-12 + 16e-12)));
 }
 
 TEST_CASE("writes beyond the updates take non-temporal stores if they are measured")
 {
     CHECK(rate_of(simple, 0, 1) == Approx(125e9 / 2));  // an update for every byte written
-    std::vector<MeasuredAccess> loops = simple;
+    std::vector<MeasuredLoop> loops = simple;
     loops.push_back(measured("store_nt", 80e9));
     CHECK(rate_of(loops, 0, 1) == Approx(80e9));
     CHECK(rate_of(loops, 1, 2) == Approx(3 / (16e-12 + 12.5e-12)));
@@ -94,10 +101,9 @@ TEST_CASE("the loops of a level are those of its device and thread count under t
     add("L3", 2, "load", "");
     add("L2", 2, "update", "small pages");
     add("L2", 2, "chase", "");
-    const std::vector<MeasuredAccess> found =
-        accesses_of(ceilings, "cpu", *ceilings.roof(Role::bandwidth, "cpu", "L2", 2));
+    const std::vector<MeasuredLoop> found = loops_of(ceilings, "cpu", *ceilings.roof(Role::bandwidth, "cpu", "L2", 2));
     REQUIRE(found.size() == 1);
-    CHECK(found.front().operation == "copy");
+    CHECK(found.front().ceiling->operation == "copy");
 }
 
 TEST_CASE("a layer is placed under the roof of its own reads and writes, and its text names them")
