@@ -170,6 +170,13 @@ Seconds MachineEstimate::epoch() const
     return std::ceil(static_cast<double>(request.images) / images) * step();
 }
 
+TimeRange range_of(Seconds least, double fastest, Seconds most, double slowest, const std::optional<double>& between)
+{
+    if (!between) return {least * fastest, most * slowest};
+    const auto wider = [&](double factor) { return std::exp(std::hypot(std::log(factor), *between)); };
+    return {least / wider(fastest), most * wider(slowest)};
+}
+
 Seconds ring_all_reduce(Bytes bytes, int devices, const Link& link)
 {
     const double steps = 2.0 * (devices - 1);
@@ -235,8 +242,9 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
             auto placed = place(planned_step(counted, request, target.device, true), target.ceilings, target.machine);
             fastest = sum_of(times_by_loops(std::span(placed).subspan(1), counted, target, *compute, roofs.levels));
         }
-        estimate.without_overlap_range = {fastest * fastest_of_predicted,
-                                          estimate.without_overlap * slowest_of_predicted};
+        estimate.between = between_times(estimate.layers, roofs);
+        estimate.without_overlap_range =
+            range_of(fastest, fastest_of_predicted, estimate.without_overlap, slowest_of_predicted, estimate.between);
     }
     planned.parts.clear();  // the network as one piece of work
     const Placement whole = place(planned, target.ceilings, target.machine).front();

@@ -39,6 +39,9 @@ struct TimeRange {
     std::optional<Seconds> low, high;
 };
 
+/// From `least` times such a share to `most` times the other, wider by what the machine's times differ by, in squares.
+TimeRange range_of(Seconds least, double fastest, Seconds most, double slowest, const std::optional<double>& between);
+
 /// Several devices, each with its own batch, that sum their gradients.
 struct ScalingEstimate {
     Seconds all_reduce;
@@ -66,6 +69,7 @@ struct MachineEstimate {
     std::string at_once_binds;
     Seconds without_overlap;
     TimeRange layer_by_layer_range, without_overlap_range;
+    std::optional<double> between{};            ///< between_times()
     std::map<std::string, Seconds> by_loops{};  ///< `without_overlap` by LayerEstimate::loops; "update" of all layers
     Seconds forward, backward, update;          ///< add up to layer_by_layer
     std::optional<ScalingEstimate> scaling;

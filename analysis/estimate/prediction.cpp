@@ -66,7 +66,7 @@ std::optional<Prediction> predict(const std::string& row, const Point& point, co
                           estimate.without_overlap_range};
     if (const auto tried = trial == nullptr ? std::nullopt : predicted_by(*trial, estimate, target)) {
         prediction.predicted = *tried;
-        prediction.range = {*tried * fastest_of_tried, *tried * slowest_of_tried};
+        prediction.range = range_of(*tried, fastest_of_tried, *tried, slowest_of_tried, estimate.between);
         prediction.is_tried = true;
     }
     return prediction;

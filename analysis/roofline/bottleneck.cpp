@@ -149,6 +149,20 @@ bool is_confident(const Placement& placement)
     return !placement.bottlenecks.empty() && placement.bottlenecks.front().share >= confident_share;
 }
 
+std::optional<double> between_times(std::span<const Placement> of_row, const Roofs& roofs)
+{
+    double least = 0;
+    double between = 0;
+    for (const Placement& p : of_row) {
+        if (p.scope != of_row.back().scope || p.attainable.value <= 0) continue;
+        const Ceiling* const roof = p.binds_compute ? roofs.precision(p.binds) : roofs.level(p.binds);
+        least += p.attainable.value;
+        between += p.attainable.value * (roof ? roof->between.value_or(HUGE_VAL) : HUGE_VAL);
+    }
+    if (!(least > 0) || !std::isfinite(between)) return std::nullopt;
+    return between / least;
+}
+
 std::string bottleneck_text(const Placement& placement)
 {
     const auto named = [&](const std::string& roof) {

@@ -175,6 +175,10 @@ std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, c
 void find_bottlenecks(std::span<Placement> placements, const Roofs& roofs);
 /// Whether one roof binds in at least 95% of the draws.
 bool is_confident(const Placement& placement);
+/// Half the width of the interval of the least time of a step between times, as a logarithm: what its roofs differ by
+/// between looks, each by its share of that time. Of the layers; of a step without any, of the step. Nothing with a
+/// roof that was seen at one time. `of_row`: the placements of one row.
+std::optional<double> between_times(std::span<const Placement> of_row, const Roofs& roofs);
 /// "DRAM", or "DRAM mix 2:1" with the access of its roof if that is known; "fp32 or DRAM (71 / 29%)" if neither is
 /// confident; "DRAM or a nearer level" with Placement::nearer_may_bind; empty without ceilings.
 std::string bottleneck_text(const Placement& placement);

@@ -40,17 +40,8 @@ std::map<std::string, double> between_times(const Study& study)
         const auto of_row = left.first(static_cast<std::size_t>(std::ranges::find_if(left, is_other) - left.begin()));
         if (of_row.empty()) continue;
         left = left.subspan(of_row.size());
-        const Roofs roofs = roofs_of(ceilings_over(study, row), row.device, threads_of(row));
-        double least = 0;
-        double between = 0;
-        for (const Placement& p : of_row) {
-            // The layers; of a step without any the step.
-            if (p.scope != of_row.back().scope || p.attainable.value <= 0) continue;
-            const Ceiling* const roof = p.binds_compute ? roofs.precision(p.binds) : roofs.level(p.binds);
-            least += p.attainable.value;
-            between += p.attainable.value * (roof ? roof->between.value_or(HUGE_VAL) : HUGE_VAL);
-        }
-        if (least > 0 && std::isfinite(between)) known[id] = between / least;
+        const auto between = between_times(of_row, roofs_of(ceilings_over(study, row), row.device, threads_of(row)));
+        if (between) known[id] = *between;
     }
     return known;
 }

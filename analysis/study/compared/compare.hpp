@@ -84,8 +84,7 @@ std::string id_of(const Ceiling& ceiling);
 
 /// The time of a measured step, with what made it busy.
 Side step_side(const Measurement& row);
-/// Side::between of the steps by row: as their roofs differ between looks, each by its share of the least time of the
-/// step's layers. Without those with a roof that was seen at one time.
+/// Side::between of the steps by row, where it is known.
 std::map<std::string, double> between_times(const Study& study);
 /// Of one machine the looks of b, the later study, or else those of a, tell of both sides.
 void share_between(const Study& a, Side& of_a, const Study& b, Side& of_b);

@@ -216,6 +216,16 @@ TEST_CASE("each kind of work takes as many times its time without overlap as it 
     CHECK(predicted->is_tried);
     CHECK(predicted->range.high->value == Approx(slowest_of_tried * predicted->predicted.value));
 
+    // A machine whose roofs were seen at two times is not more certain than they are.
+    Target seen_twice = target;
+    for (Ceiling& ceiling : seen_twice.ceilings.all) ceiling.between = 0.4;
+    const auto between = predict("row", step_at("vgg11", 8), seen_twice, &trial);
+    CHECK(between->predicted == predicted->predicted);
+    CHECK(std::log(*between->range.high / between->predicted) == Approx(std::hypot(std::log(slowest_of_tried), 0.4)));
+    CHECK(std::log(*between->range.low / between->predicted) == Approx(-std::hypot(std::log(fastest_of_tried), 0.4)));
+    for (Ceiling& ceiling : seen_twice.ceilings.all) ceiling.between.reset();
+    CHECK(predict("row", step_at("vgg11", 8), seen_twice, &trial)->range.high == predicted->range.high);
+
     trial.status = Status::failed;
     CHECK_FALSE(predict("row", step_at("vgg11", 8), target, &trial)->is_tried);
 }
