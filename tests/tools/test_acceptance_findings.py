@@ -19,7 +19,7 @@ class Training(Quiet):
                 training.require_measured(rows)
 
     def test_a_sweep_whose_time_is_over_keeps_its_rows_and_says_how_to_go_on(self):
-        self.executable("roof", f"cp {self.folder}/rows {self.folder}/training-sweep/measurements.csv; sleep 1000")
+        self.executable("roof", '[ "$1" = doctor ] && exit 1', f"cp {self.folder}/rows {self.folder}/training-sweep/measurements.csv; sleep 1000")
         (self.folder / "training-sweep").mkdir()
         scene = Scene(self.folder, self.folder)
         self.write("rows", "id,status,reason", "a,ok,", "b,unsupported,no fp8", "c,ok,")
