@@ -58,3 +58,16 @@ if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
 endif()
+
+# roof_together(<variable> <name> <file>…) appends to the variable a source <name>.cu that includes these files: nvcc reads the headers of a
+# source three times, which takes longer than most kernels. Without CMAKE_UNITY_BUILD it appends the files themselves.
+function(roof_together variable name)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE sources)
+  if(CMAKE_UNITY_BUILD)
+    list(TRANSFORM sources REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE text)
+    string(JOIN "" text ${text})
+    set(sources ${CMAKE_CURRENT_BINARY_DIR}/${name}.cu)
+    file(CONFIGURE OUTPUT ${sources} CONTENT "${text}" @ONLY)
+  endif()
+  set(${variable} ${${variable}} ${sources} PARENT_SCOPE)
+endfunction()

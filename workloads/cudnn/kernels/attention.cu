@@ -8,12 +8,11 @@
 namespace roof::cudnn {
 namespace {
 
-constexpr unsigned lanes = 32;
-constexpr unsigned lines = threads_per_block / lanes;
 constexpr unsigned most_channels = 256;  ///< of a head
 constexpr unsigned channels_each = most_channels / lanes;
 constexpr float hidden = -1e30F;  ///< a score that weighs nothing
-constexpr int blocks_each = 2;    ///< on a multiprocessor: without a bound, ptxas 13.0 keeps to 48 registers and spills
+constexpr int blocks_at_once =
+    2;  ///< on a multiprocessor: without a bound, ptxas 13.0 keeps to 48 registers and spills
 
 /// Queries, keys and values, and a map of results or their gradients.
 template <class Element>
@@ -110,12 +109,12 @@ __device__ void for_items(const Heads<Element>& of, std::uint32_t group, const R
 {
     const std::uint32_t heads = of.heads / group;
     const std::uint32_t items = of.images * heads * of.positions;
-    for (std::uint32_t k = blockIdx.x * lines + threadIdx.y; k < items; k += gridDim.x * lines)
+    for (std::uint32_t k = blockIdx.x * warps + threadIdx.y; k < items; k += gridDim.x * warps)
         round(Item<Element>{of, k / of.positions / heads, k / of.positions % heads * group, k % of.positions});
 }
 
 template <class Element>
-__global__ void __launch_bounds__(threads_per_block, blocks_each)
+__global__ void __launch_bounds__(threads_per_block, blocks_at_once)
     attend(Heads<Element> of, Element* result, float* sums)
 {
     __shared__ float shared[threads_per_block];
@@ -172,7 +171,7 @@ struct Slopes {
 
 /// The gradient of the queries, and each query's result times its gradient.
 template <class Element>
-__global__ void __launch_bounds__(threads_per_block, blocks_each)
+__global__ void __launch_bounds__(threads_per_block, blocks_at_once)
     query_gradients(Heads<Element> of, Slopes<Element> slopes, Element* to_source, float* products)
 {
     __shared__ float shared[threads_per_block];
@@ -197,7 +196,7 @@ __global__ void __launch_bounds__(threads_per_block, blocks_each)
 
 /// The gradients of keys and values.
 template <class Element>
-__global__ void __launch_bounds__(threads_per_block, blocks_each)
+__global__ void __launch_bounds__(threads_per_block, blocks_at_once)
     key_gradients(Heads<Element> of, Slopes<Element> slopes, Element* to_source)
 {
     __shared__ float shared[2 * threads_per_block];
@@ -230,10 +229,10 @@ __global__ void __launch_bounds__(threads_per_block, blocks_each)
 /// The gradient of the table: a warp sums a row of a head over all pairs to which it is added, each lane over some
 /// images.
 template <class Element>
-__global__ void __launch_bounds__(threads_per_block, blocks_each)
+__global__ void __launch_bounds__(threads_per_block, blocks_at_once)
     row_gradients(Heads<Element> of, Slopes<Element> slopes, float* to_rows)
 {
-    for (std::uint32_t k = blockIdx.x * lines + threadIdx.y; k < of.rows * of.heads; k += gridDim.x * lines) {
+    for (std::uint32_t k = blockIdx.x * warps + threadIdx.y; k < of.rows * of.heads; k += gridDim.x * warps) {
         float sum = 0;
         for (std::uint32_t image = threadIdx.x; image < of.images; image += lanes) {
             for (std::uint32_t pair = 0; pair < of.positions * of.positions; ++pair) {
@@ -279,7 +278,7 @@ void launch(void (*kernel)(Heads<Element>, Arguments...), const Heads<Element>& 
 {
     constexpr unsigned most_blocks = 1U << 16;
     const unsigned items = of.images * of.heads * of.positions;
-    kernel<<<std::min(most_blocks, (items - 1) / lines + 1), dim3(lanes, lines), 0, stream>>>(of, arguments...);
+    kernel<<<std::min(most_blocks, (items - 1) / warps + 1), dim3(lanes, warps), 0, stream>>>(of, arguments...);
     gpu::check(cudaGetLastError());
 }
 

@@ -10,9 +10,6 @@
 namespace roof::cudnn {
 namespace {
 
-constexpr unsigned lanes = 32;
-constexpr unsigned lines = threads_per_block / lanes;
-
 /// Scores of some heads of an image, [heads][queries][keys], and the logarithm of each query's sum, [heads of an image]
 /// [queries].
 template <class Element>
@@ -41,7 +38,7 @@ struct Scores {
 template <class Element, class Round>
 __device__ void for_rows(const Scores<Element>& of, const Round& round)
 {
-    for (std::uint32_t row = blockIdx.x * lines + threadIdx.y; row < of.heads * of.positions; row += gridDim.x * lines)
+    for (std::uint32_t row = blockIdx.x * warps + threadIdx.y; row < of.heads * of.positions; row += gridDim.x * warps)
         round(row);
 }
 
@@ -131,7 +128,7 @@ void launch(void (*kernel)(Scores<Element>), const Operation& operation, const T
                                  operation.causal};
     const auto rows = static_cast<unsigned>(vectors_in(std::size_t{scores.heads} * positions, 1));
     constexpr unsigned most_blocks = 1U << 16;
-    kernel<<<std::min(most_blocks, (rows - 1) / lines + 1), dim3(lanes, lines), 0, stream>>>(scores);
+    kernel<<<std::min(most_blocks, (rows - 1) / warps + 1), dim3(lanes, warps), 0, stream>>>(scores);
     gpu::check(cudaGetLastError());
 }
 

@@ -10,10 +10,8 @@
 namespace roof::cudnn {
 namespace {
 
-constexpr unsigned lanes = 32;
-constexpr unsigned warps = threads_per_block / lanes;
-constexpr unsigned most_channels = lanes * vector_width;  ///< of a head
-constexpr int most_queries = 4;                           ///< at once
+constexpr unsigned most_channels_of_head = lanes * vector_width;  ///< of a head
+constexpr int most_queries = 4;                                   ///< at once
 
 template <class Element>
 struct Cached {
@@ -127,7 +125,7 @@ __device__ float3 joined(unsigned count, const At& at)
 template <class Element, bool whole, int queries>
 __global__ void __launch_bounds__(threads_per_block, 2) attend_cached(Cached<Element> of, unsigned* counters)
 {
-    __shared__ float sums[warps][queries][most_channels], largest[warps][queries], totals[warps][queries];
+    __shared__ float sums[warps][queries][most_channels_of_head], largest[warps][queries], totals[warps][queries];
     const unsigned shares = (of.group() + queries - 1) / queries;
     const unsigned cache = blockIdx.x / shares, share = blockIdx.x % shares;
     const unsigned image = cache / of.kv_heads, head = cache % of.kv_heads;
@@ -140,7 +138,7 @@ __global__ void __launch_bounds__(threads_per_block, 2) attend_cached(Cached<Ele
     Element* const values = keys + std::size_t{of.positions} * of.channels;
     const unsigned last = of.positions - 1;
     const unsigned channel = threadIdx.x % of.sharing * vector_width;
-    __shared__ float turned_key[most_channels];  // of the last position
+    __shared__ float turned_key[most_channels_of_head];  // of the last position
     if (threadIdx.x < of.sharing) {
         const auto key = turned_channels<whole>(own_key, channel, of.channels, of.angles);
 #pragma unroll
@@ -261,7 +259,8 @@ void enqueue(const AttendCached& operation, const Memory& memory, cudaStream_t s
 {
     const auto heads = static_cast<unsigned>(operation.heads), kv_heads = static_cast<unsigned>(operation.kv_heads);
     const auto channels = static_cast<unsigned>(operation.result.channels) / heads;
-    if (channels > most_channels) throw Unsupported("a head has too many channels for the kernels of this engine");
+    if (channels > most_channels_of_head)
+        throw Unsupported("a head has too many channels for the kernels of this engine");
     if (operation.angles && operation.angles.channels % vector_width != 0)
         throw Unsupported("half a head is no whole vectors");
     unsigned sharing = 1;

@@ -6,8 +6,6 @@
 namespace roof::cudnn {
 namespace {
 
-constexpr unsigned lanes = 32;
-
 template <class Element, int width>
 struct EmbedBody {
     const float* tokens;

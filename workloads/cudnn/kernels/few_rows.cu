@@ -6,7 +6,6 @@
 namespace roof::cudnn {
 namespace {
 
-constexpr unsigned lanes = 32;
 constexpr unsigned threads = 64;  ///< of a block: few, so that few outputs are work for many multiprocessors
 constexpr int outputs_each = 2;   ///< of a warp, for each vector of a row that it loads
 

@@ -9,7 +9,6 @@ namespace roof::cudnn {
 namespace {
 
 constexpr unsigned warp = 32;
-constexpr unsigned warps = threads_per_block / warp;
 constexpr int few = 4, many = 16;  ///< vectors of a position that a thread keeps
 
 constexpr auto too_many = "a norm has too many channels for the kernels of this engine";

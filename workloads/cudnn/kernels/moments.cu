@@ -7,10 +7,6 @@
 namespace roof::cudnn {
 namespace {
 
-/// Threads along the inputs, and channels side by side in a block.
-constexpr unsigned lanes = 32;
-constexpr unsigned lines = threads_per_block / lanes;
-
 __device__ double covariance_at(const float* products, const float* sums, std::uint32_t i, std::uint32_t j,
                                 std::uint32_t inputs, double rows)
 {
@@ -65,7 +61,7 @@ __global__ void __launch_bounds__(threads_per_block)
 {
     __shared__ float shared[threads_per_block];
     const unsigned place = threadIdx.y * lanes + threadIdx.x;
-    const std::uint32_t channel = blockIdx.x * lines + threadIdx.y;
+    const std::uint32_t channel = blockIdx.x * warps + threadIdx.y;
     float mean = 0;
     float variance = 0;
     if (channel < given.outputs) {
@@ -114,7 +110,7 @@ template <class Element>
 __global__ void __launch_bounds__(threads_per_block) finish_gradient_of_moments(GradientOfMoments<Element> body)
 {
     __shared__ float shared[threads_per_block];
-    const std::uint32_t channel = blockIdx.x * lines + threadIdx.y;
+    const std::uint32_t channel = blockIdx.x * warps + threadIdx.y;
     const std::uint32_t inputs = body.given.inputs;
     const bool is_there = channel < body.given.outputs;
     float product = 0;
@@ -195,7 +191,7 @@ void enqueue(const Covariance& operation, const Memory& memory, cudaStream_t str
 void enqueue(const MomentStatistics& operation, const Memory& memory, cudaStream_t stream)
 {
     with_narrow(operation.weights.precision, [&]<class Element>() {
-        finish_statistics_of_moments<<<blocks_for(operation.weights.rows(), lines), dim3(lanes, lines), 0, stream>>>(
+        finish_statistics_of_moments<<<blocks_for(operation.weights.rows(), warps), dim3(lanes, warps), 0, stream>>>(
             spread_of<Element>(operation, memory),
             norm_channels_of(operation, static_cast<std::size_t>(operation.rows), memory));
         gpu::check(cudaGetLastError());
@@ -216,7 +212,7 @@ void enqueue(const MomentGradient& operation, const Memory& memory, cudaStream_t
                                               memory.at<Element>(operation.slopes),
                                               memory.at<float>(operation.shares),
                                               1 / static_cast<float>(operation.rows)};
-        finish_gradient_of_moments<<<blocks_for(operation.weights.rows(), lines), dim3(lanes, lines), 0, stream>>>(
+        finish_gradient_of_moments<<<blocks_for(operation.weights.rows(), warps), dim3(lanes, warps), 0, stream>>>(
             body);
         gpu::check(cudaGetLastError());
     });

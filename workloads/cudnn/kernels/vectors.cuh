@@ -12,6 +12,8 @@
 namespace roof::cudnn {
 
 inline constexpr unsigned threads_per_block = 256;
+inline constexpr unsigned lanes = 32;  ///< threads of a warp
+inline constexpr unsigned warps = threads_per_block / lanes;
 
 /// A vector of a map.
 struct Place {
