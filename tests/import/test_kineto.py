@@ -255,6 +255,15 @@ class Devices(unittest.TestCase):
             self.assertEqual((PRODUCT, bool(missing)), (found.rows[0].flops, found.rows[0].at_least), name)
             self.assertIn(missing, found.missing[0])
 
+    def test_of_a_sparse_factor_which_has_extents_and_no_strides_nobody_knows_the_numbers(self):
+        for strides, run, flops in (([[256, 1], [256, 1]], "aten::mm", 2 * PRODUCT), ([[], [256, 1]], "aten::mm", PRODUCT),
+                                    ([[128, 1], []], "aten::mm", PRODUCT), ([[128, 1], [256, 1]], "aten::sparse_sampled_addmm", PRODUCT)):
+            again = product(1000, 2, name=run)
+            again[0]["args"]["Input Strides"] = strides
+            found = of_events([*product(0, 1), *again])
+            self.assertEqual((flops, flops == PRODUCT), (found.rows[0].flops, found.rows[0].at_least), strides)
+            self.assertEqual(flops == PRODUCT, f"{run} (50%" in found.missing[0])
+
     def test_kernels_that_no_operator_launched_are_named_but_collectives(self):
         for name, named in (("my_kernel", True), ("ncclDevKernel_AllReduce", False), ("triton_poi_fused_add_0", False)):
             found = of_events(steps() + [launch(1690000000000500, 77), kernel(1690000000000600, 80, 77, name)])

@@ -184,6 +184,11 @@ class Operators(unittest.TestCase):
             self.assertEqual((2 * multiply_adds, 2 * multiply_adds, bytes_moved), (work.flops, work.contraction_flops, work.compulsory))
         parts = torch.ones(5, 4), torch.ones(3, 5, 7), torch.ones(3, 7, 4)
         self.assertEqual(2 * 3 * 5 * 7 * 4, work_of(torch.ops.aten.addbmm.default, parts, {}, parts[0], False).flops)
+        for name, factors, flops in (("addmm_", (torch.ones(6, 3), torch.ones(3, 4)), 144), ("addmv_", (torch.ones(6, 3), torch.ones(3)), 36),
+                                     ("baddbmm_", parts[1:], 840), ("addbmm_", parts[1:], 840)):
+            shape = {"addmm_": (6, 4), "addmv_": (6,), "baddbmm_": (3, 5, 4), "addbmm_": (5, 4)}[name]
+            work = self.counted(lambda: getattr(torch.ones(shape), name)(*factors))
+            self.assertEqual(flops, work.contraction_flops, name)
 
     def test_a_product_in_groups_meets_each_row_with_the_matrix_of_its_group_alone(self):
         grouped = torch.ops.aten._grouped_mm.default if hasattr(torch.ops.aten, "_grouped_mm") else self.skipTest("no such operator")

@@ -248,7 +248,7 @@ def sparse_product(factors: Sequence[Any], result: Any) -> Optional[float]:
 #: Matrix products, and the place of their left factor among the arguments; the right one follows it.
 PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "addmv": 1, "addbmm": 1, "dot": 0, "vdot": 0,
             "linear": 0, "matmul": 0, "_int_mm": 0, "_grouped_mm": 0, "grouped_mm_fallback": 0, "_scaled_mm": 0,
-            "_addmm_activation": 1}
+            "_scaled_mm_v2": 0, "_addmm_activation": 1, "addmm_": 1, "baddbmm_": 1, "addmv_": 1, "addbmm_": 1}
 
 
 def product_flops(name: str, left: Any, right: Any) -> float:
@@ -301,7 +301,7 @@ READ_IN_PART = ("embedding", "index", "index_select", "gather")
 #: Parts of the names of attention's kernels, PyTorch's and those of the package flash-attn.
 ATTENTION = ("_scaled_dot_product_", "_flash_attention_", "_efficient_attention_", "_flash_attn_", "_cudnn_attention_")
 #: Matrix products that torch.utils.flop_counter lacks.
-SPARSE_PRODUCTS = ("_sparse_addmm", "sparse_sampled_addmm", "_sparse_sparse_matmul")
+SPARSE_PRODUCTS = ("_sparse_addmm", "sparse_sampled_addmm", "_sparse_sparse_matmul", "hspmm", "sspaddmm")
 #: FLOPs per element where they are not 1, as workloads/model/graph.hpp and work.cpp have them.
 OF_ELEMENT = {"silu": 4, "silu_backward": 8, "gelu": 5, "gelu_backward": 11, "sigmoid": 3, "sigmoid_backward": 6,
               "hardtanh": 2, "tanh": 5, "tanh_backward": 6, "upsample_bilinear2d": 7, "upsample_bilinear2d_backward": 8,
@@ -312,7 +312,7 @@ OF_TANH = {"gelu": 8, "gelu_backward": 15}  #: gelu by its approximation
 NO_FORMULA = tuple("""linalg_ _linalg_ _fft_ cholesky _cdist _euclidean_dist _pdist _trilinear conv_tbc triangular_solve
     lu_unpack ormqr geqrf _weight_int _scaled_grouped_mm segment_reduce cudnn_conv miopen_conv miopen_depth mkldnn_conv
     mkldnn_linear _slow_conv _conv_dep conv_dep _flash_att _efficient_att _dyn_quant _cslt_sparse_mm _sparse_mm
-    _sparse_semi fbgemm_linear""".split())
+    _sparse_semi fbgemm_linear _mixed_dtypes_linear _foreach_mm""".split()) + SPARSE_PRODUCTS
 OF_ELEMENTS = {"linalg_vector_norm", "linalg_cross", "_linalg_check_errors"}
 
 

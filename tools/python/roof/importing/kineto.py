@@ -149,8 +149,11 @@ class Trace:
             return made if min(flops, size) >= 0 < max(flops, size) else None
         if not has_formula(name):
             return None
-        inputs = [args.get(key) if isinstance(args.get(key), list) else []
-                  for key in ("Input Dims", "Input type", "Concrete Inputs")]
+        dims, strides, *others = (args.get(key) if isinstance(args.get(key), list) else []
+                                  for key in ("Input Dims", "Input Strides", "Input type", "Concrete Inputs"))
+        if strides:  # a sparse tensor has none, and how many of its numbers are stored nobody says
+            dims = [extents if stride else [] for extents, stride in zip(dims, strides)]
+        inputs = [dims, *others]
         call = name, repr(inputs)
         if call not in self.works:
             self.works[call] = work_of(name, *inputs)

@@ -151,6 +151,8 @@ def counted(name: str, given: List[Any], has_values: bool) -> Optional[Work]:
         return work.elementwise(float(max(one.numel() for one in given[:2] if isinstance(one, Shape))),
                                 work.moved(shapes))
     if name in CONVOLUTIONS:
+        if given[0].dim() < given[1].dim():  # one image, without an axis of the batch
+            given[0] = Shape((1, *given[0].shape), given[0].size)
         name, given = "convolution", [*given[:6], False, [0], *given[6:7]]
     name, out = SAME.get(name, name), None
     if name == "convolution":
