@@ -72,6 +72,16 @@ class Files(unittest.TestCase):
             packed = read(files.read("onnxruntime_genai_block.onnx"))
             self.assertEqual(12288 // 2 + 4 * (64 + 1920), packed.stored)
 
+    def test_behind_a_cache_the_last_query_sees_the_last_key(self):
+        # pairs that change a result of onnxruntime 1.32 and of onnx's evaluator: 50 of 4 x 14 behind a cache of 10, 10 of 4 x 4
+        caches = [helper.make_tensor_value_info(name, 1, [1, 2, 10, 8]) for name in ("keys", "values")]
+        for more, given, keys, kept in ((["", "keys", "values"], {}, 14, 50), ([], {}, 4, 10),
+                                        (["", "keys", "values"], {"left_window_size": 2}, 14, 12)):
+            attention = node("Attention", ["x", "k", "k", *more], "y", q_num_heads=8, kv_num_heads=2, is_causal=1, **given)
+            model = made([node("MatMul", ["x", "w"], "k"), attention], [weights("w", 64, 16)], (4, 64), version=23, more=caches)
+            work = read(model).operators[1].forward
+            self.assertEqual((2 * 8 * 4 * keys * 16, 2 * 8 * kept * 16), (work.flops, work.flops - work.masked), more)
+
 
 class Damaged(unittest.TestCase):
     def test_damaged_files_are_read_or_refused_in_a_sentence(self):

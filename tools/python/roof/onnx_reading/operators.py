@@ -151,8 +151,14 @@ def attention_of(operation: str, given: Given, inputs: Sequence[Optional[Value]]
     arguments: Given = dict(zip(("query", "key", "value"), (replace(q, shape=shape) for shape in shapes)))
     lengths = shapes[0][2], shapes[1][2]
     if None not in lengths and max(lengths) <= 1 << 20:
+        # onnx's own Attention lets the first query see the first key, but behind a cache (input 6: one of given
+        # length), as the others do everywhere, the last the last.
         to_last = operation == "GroupQueryAttention" or given.get("unidirectional")
+        if given.get("is_causal"):
+            to_last = before > 0 or padded[6] is not None
         arguments.update(custom_mask_type=2 if to_last else 0, is_causal=bool(given.get("is_causal")))
+        for side in ("left_window_size", "right_window_size"):
+            arguments["window_size_" + side.partition("_")[0]] = given.get(side)
         if given.get("local_window_size", -1) > 0:
             arguments["window_size"] = given["local_window_size"]
     return arguments, replace(q, shape=(*shapes[0][:3], shapes[2][3]))

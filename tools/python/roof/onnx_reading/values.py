@@ -2,7 +2,7 @@
 computed; nodes with what they read and their attributes."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from onnx import helper, numpy_helper
@@ -35,7 +35,7 @@ class Value(work.Shape):
     type: int = 0  #: of TensorProto.DataType; 0: unknown
     size: float = 4.0  #: bytes of an element, of a weight as it is stored
     numbers: Any = None  #: of a short list, a NumPy array
-    origin: str = ""  #: of a constant: the tensor of the file that it comes from
+    origins: Dict[str, "Value"] = field(default_factory=dict)  #: of a constant: the file's tensors that it comes from
     stored: Optional[int] = None  #: of a sparse constant: its nonzeros
     is_constant: bool = False
     is_data: bool = True  #: counts among what operators move: floats and quantized numbers
@@ -56,6 +56,10 @@ class Value(work.Shape):
         if math.prod(self.shape) > 1 << 62:
             raise InputError(f"a tensor of {text(self.shape)} has more than 2^62 values")
         return math.prod(self.shape)
+
+    def held(self) -> int:
+        """The numbers that the file has of it."""
+        return self.numel() if self.stored is None else self.stored
 
     def number(self) -> Any:
         """Of a list of one; None: nobody knows it."""

@@ -49,10 +49,15 @@ class Walk:
 
     def _sparse(self, tensor: Any, name: str) -> Value:
         nonzeros = Value(tuple(tensor.values.dims)).numel()
-        return self.value(tuple(tensor.dims), tensor.values.data_type, origin=name, is_constant=True, stored=nonzeros)
+        return self._held(self.value(tuple(tensor.dims), tensor.values.data_type, stored=nonzeros), name)
+
+    @staticmethod
+    def _held(made: Value, name: str) -> Value:
+        made.is_constant, made.origins = True, {name: made}
+        return made
 
     def _constant(self, tensor: Any, name: str) -> Value:
-        made = self.value(tuple(tensor.dims), tensor.data_type, origin=name, is_constant=True)
+        made = self._held(self.value(tuple(tensor.dims), tensor.data_type), name)
         most = 1024 if tensor.data_type in FLOATS else MOST_NUMBERS
         if (tensor.data_type in TYPES and made.numel() <= most and tensor.data_location != tensor.EXTERNAL
                 and self._can_compute(made.numel())):
@@ -123,7 +128,7 @@ class Walk:
             if a.name in ("value_int", "value_ints", "value_float", "value_floats"):
                 kind, type_of = (np.int64, INT64) if "int" in a.name else (np.float32, 1)
                 numbers = np.array(helper.get_attribute_value(a), kind)
-                return self.value(numbers.shape, type_of, numbers=numbers, is_constant=True, origin=node.output[0])
+                return self._held(self.value(numbers.shape, type_of, numbers=numbers), node.output[0])
         return Value(is_constant=True, is_data=False)
 
     def _operator(self, made: Operator, operation: str, node: Any, inputs: Inputs, versions: Versions,
@@ -168,9 +173,11 @@ class Walk:
         if self.batch_axis in first.axes and mixes(operation, given, data, self.batch_axis):
             self.batch_axis = None
         trains = trains or any(one.needs_gradient for one in present)
+        origins = {name: of for one in data if one is not None and is_constant for name, of in one.origins.items()}
+        quantized = {name: of for name, of in origins.items() if of.is_data and of.type not in FLOATS}
         for result in results:
             result.is_constant, result.needs_gradient = is_constant, trains
-            result.origin = min(present, key=lambda one: one.origin not in self._read).origin if is_constant else ""
+            result.origins = quantized or origins  # what meets quantized numbers are their scales
             if result.shape is not None and first.axes:
                 result.axes = kept_axes(operation, given, first, result)
         for result in results[1:] if operation == "DynamicQuantizeLinear" else ():
@@ -192,14 +199,18 @@ class Walk:
         # Values of constants that no operator before has read, without factors of quantization and running means.
         scales = sum(one is not None and one.is_scale for one in data)
         for index, one in enumerate(data[:3] if operation == "BatchNormalization" else data):
-            if (one is None or not one.is_constant or not one.is_known or one.origin in self._read or scales
+            if (one is None or not one.is_constant or not one.is_known or scales
                     or not (one.is_data or operation in PRODUCTS)):
                 continue
+            new = [of for name, of in one.origins.items() if name not in self._read]
+            held = [of for of in new if of.is_data and of.held() > 1]
+            if len(new) == len(one.origins) and sum(of.held() for of in held) <= one.held():
+                held = [one]  # else it is a part, or computed from others that it adds up
             packed = given.get("K", 0) * given.get("N", 0) if operation in PACKED and index == 1 else None
-            kept = one.numel() if one.stored is None else one.stored
-            if one.stored is not None or (kept if packed is None else packed) > 1:
-                self._read.update([one.origin] * bool(one.origin))
-                self.stored += one.size * kept
+            kept = sum(of.held() for of in held)
+            if new and (one.stored is not None or (kept if packed is None else packed) > 1):
+                self._read.update(one.origins)
+                self.stored += sum(of.size * of.held() for of in held)
                 made.parameters += kept if packed is None else packed
         self.parameters += made.parameters
         try:
