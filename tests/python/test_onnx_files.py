@@ -13,7 +13,7 @@ import unittest.mock
 import zipfile
 from pathlib import Path
 
-from test_onnx_reading import made, node, numbers, read, weights
+from test_onnx_reading import held_in, made, node, nodes_in, numbers, read, weights
 
 from onnx import helper
 
@@ -71,6 +71,16 @@ class Files(unittest.TestCase):
             self.assertLess(read(files.read("qdq_int8.onnx")).stored, 1.3 * 5386)
             packed = read(files.read("onnxruntime_genai_block.onnx"))
             self.assertEqual(12288 // 2 + 4 * (64 + 1920), packed.stored)
+
+    def test_each_tensor_that_a_weight_is_computed_from_counts_once(self):
+        for text, held, parameters, stored in (  # weight norm, LoRA, one table for two, numbers with scales, a small token
+            ("t = Mul w g; y = MatMul x t", "w:8,8 g:1,8", 64 + 8, 144),
+            ("b = MatMul a c; d = Mul b f; t = Add w d; y = MatMul x t", "w:8,8 a:8,4 c:4,8 f:", 64 + 32 + 32, 256),
+            ("p q = Split w axis=1; a = MatMul x p; y = MatMul a q", "w:8,16", 128, 256),
+            ("c = Cast q to=1; t = Mul c s; y = MatMul x t", "q:8,8:3 s:1,8", 64, 128),
+            ("c = Constant value_floats=[1.,2.,3.,4.,5.,6.,7.,8.]; s = Shape x; t = Expand c s; y = Add x t", "", 8, 16)):
+            found = read(made([*nodes_in(text)], [*held_in(held)], [8]), 2, float_bytes=2)
+            self.assertEqual((parameters, stored), (found.parameters, found.stored), text)
 
     def test_behind_a_cache_the_last_query_sees_the_last_key(self):
         # pairs that change a result of onnxruntime 1.32 and of onnx's evaluator: 50 of 4 x 14 behind a cache of 10, 10 of 4 x 4

@@ -213,10 +213,6 @@ class Operators(unittest.TestCase):
             ("t = Transpose w; a = MatMul x w; y = MatMul a t", "w:8,8", {"a": 0, "y": 256}, 64, 128),
             ("t = DequantizeLinear q s; y = MatMul x t", "q:8,8:3 s:", {"y": 0}, 64, 64),
             ("t = Cast q to=1; y = MatMul x t", "q:8,8:3", {"y": 0}, 64, 128),
-            ("c = Cast q to=1; t = Mul c s; y = MatMul x t", "q:8,8:3 s:1,8", {"y": 0}, 64, 128),
-            ("t = Mul w g; y = MatMul x t", "w:8,8 g:1,8", {"y": 0}, 72, 144),  # weight norm
-            ("p q = Split w axis=1; a = MatMul x p; y = MatMul a q", "w:8,16", {"a": 0, "y": 256}, 128, 256),
-            ("b = MatMul a c; d = Mul b f; t = Add w d; y = MatMul x t", "w:8,8 a:8,4 c:4,8 f:", {"b": 0, "y": 0}, 128, 256),
             ("q s z = DynamicQuantizeLinear x; m = Mul s v; i = MatMulInteger q w z; f = Cast i to=1; y = Mul f m",
              "w:8,4:3 v:4", {"q": 0, "m": 0, "i": 0, "f": 0, "y": 8}, 32, 32),
             ("y = BatchNormalization x a b c d", "a:2 b:2 c:2 d:2", {"y": 0}, 4, 8),

@@ -35,7 +35,7 @@ class Value(work.Shape):
     type: int = 0  #: of TensorProto.DataType; 0: unknown
     size: float = 4.0  #: bytes of an element, of a weight as it is stored
     numbers: Any = None  #: of a short list, a NumPy array
-    origins: Dict[str, "Value"] = field(default_factory=dict)  #: of a constant: the file's tensors that it comes from
+    origins: Dict[str, "Value"] = field(default_factory=dict)  #: the file's tensors that it comes from alone
     stored: Optional[int] = None  #: of a sparse constant: its nonzeros
     is_constant: bool = False
     is_data: bool = True  #: counts among what operators move: floats and quantized numbers

@@ -173,7 +173,8 @@ class Walk:
         if self.batch_axis in first.axes and mixes(operation, given, data, self.batch_axis):
             self.batch_axis = None
         trains = trains or any(one.needs_gradient for one in present)
-        origins = {name: of for one in data if one is not None and is_constant for name, of in one.origins.items()}
+        is_known = is_constant or results[0].numbers is not None  # such as a small token, repeated for the batch
+        origins = {name: of for one in data if one is not None and is_known for name, of in one.origins.items()}
         quantized = {name: of for name, of in origins.items() if of.is_data and of.type not in FLOATS}
         for result in results:
             result.is_constant, result.needs_gradient = is_constant, trains
@@ -199,12 +200,12 @@ class Walk:
         # Values of constants that no operator before has read, without factors of quantization and running means.
         scales = sum(one is not None and one.is_scale for one in data)
         for index, one in enumerate(data[:3] if operation == "BatchNormalization" else data):
-            if (one is None or not one.is_constant or not one.is_known or scales
+            if (one is None or not one.origins or not one.is_known or scales
                     or not (one.is_data or operation in PRODUCTS)):
                 continue
             new = [of for name, of in one.origins.items() if name not in self._read]
             held = [of for of in new if of.is_data and of.held() > 1]
-            if len(new) == len(one.origins) and sum(of.held() for of in held) <= one.held():
+            if one.is_constant and len(new) == len(one.origins) and sum(of.held() for of in held) <= one.held():
                 held = [one]  # else it is a part, or computed from others that it adds up
             packed = given.get("K", 0) * given.get("N", 0) if operation in PACKED and index == 1 else None
             kept = sum(of.held() for of in held)
