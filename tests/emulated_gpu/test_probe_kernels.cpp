@@ -1,7 +1,6 @@
 // The probes' kernels on the emulated device, against the results that the probes themselves expect. Each in several
 // schedules.
 #include "ert/base/error.hpp"
-#include "ert/gpu/kernels/access.hpp"
 #include "ert/gpu/kernels/chase.hpp"
 #include "ert/gpu/kernels/idle.hpp"
 #include "ert/gpu/kernels/shared.hpp"
@@ -13,8 +12,6 @@
 #include "tests/skip.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <utility>
 
 using namespace roof;
 using namespace roof::gpu;
@@ -104,39 +101,6 @@ TEST_CASE("block-scaled mma.sync multiplies as the host does", "[kernels]")
     if (std::ranges::none_of(emulated::all_kernels(), is_scaled)) return skip("this nvcc is older than 12.8");
     const Generation blackwell(12);
     for (const TensorFormat format : {TensorFormat::mxfp8, TensorFormat::mxfp4, TensorFormat::nvfp4}) check_mma(format);
-}
-
-TEST_CASE("words apart, by any number of threads, are each accessed once a pass", "[kernels]")
-{
-    constexpr std::size_t count = 4096 + 64;
-    constexpr int passes = 3;
-    for (const unsigned stride : {1U, 2U, 4U, 8U, 32U}) {
-        for (const auto& [blocks, threads] : {std::pair{1, 1024}, {3, 128}, {4, 512}}) {
-            in_all_schedules([&, each = threads, grid = blocks] {
-                const Array<std::uint32_t> words(count);
-                const Array<std::uint32_t> sums(static_cast<std::size_t>(grid * each));
-                const Readings readings;
-                const auto launch = [&](AccessKind kind) {
-                    {
-                        const emulated::FewBlocks few({2, 1, 1});
-                        enqueue_access_fill(kind, words.data(), count, nullptr);
-                    }
-                    enqueue(access_kernel_of(kind, each),
-                            {words.data(), sums.data(), count, stride, readings.data(), grid, each, passes}, nullptr);
-                };
-                launch(AccessKind::load);
-                const std::vector<std::uint32_t> found = sums.values();
-                CHECK(std::accumulate(found.begin(), found.end(), 0U) == passes * sum_of_access_words(count));
-                launch(AccessKind::atomic_add);
-                CHECK(words.values() == std::vector<std::uint32_t>(count, passes));
-                launch(AccessKind::atomic_share);
-                std::vector<std::uint32_t> shared(count);
-                shared.front() = passes * count;
-                CHECK(words.values() == shared);
-                readings.check();
-            });
-        }
-    }
 }
 
 namespace {

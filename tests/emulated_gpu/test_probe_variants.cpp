@@ -1,8 +1,7 @@
-// What the probes do beside their usual loops: exponentials, accesses that return, conflicts in banks, several readers
-// of a line, tiles, loads for a cluster, and lines of one's own. Expected values by plain arithmetic.
+// What the probes do beside their usual loops: exponentials, conflicts in banks, several readers of a line, and tiles.
+// Expected values by plain arithmetic.
 #include "ert/base/error.hpp"
 #include "ert/base/formats.hpp"
-#include "ert/gpu/kernels/access.hpp"
 #include "ert/gpu/kernels/bulk.hpp"
 #include "ert/gpu/kernels/shared.hpp"
 #include "ert/gpu/probes/arrays.hpp"
@@ -11,7 +10,6 @@
 #include "tests/emulated_gpu/readings.hpp"
 
 #include <cstring>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -42,34 +40,6 @@ TEST_CASE("exponentials and their inverses end near where they began", "[kernels
         CHECK_FALSE(are_chain_ends(kernel, other, expected));
     }
     CHECK_THROWS_AS(chain_kernel_of({Precision::fp64, ChainOperation::exp, 4}), Unsupported);
-}
-
-TEST_CASE("additions that return give each number below their count once", "[kernels]")
-{
-    constexpr std::uint32_t count = 4096 + 64;
-    constexpr int passes = 3;
-    in_all_schedules([&] {
-        for (const auto kind : {AccessKind::fetch_add, AccessKind::fetch_share}) {
-            const Array<std::uint32_t> words(count);
-            const Array<std::uint32_t> sums(3 * 128);
-            const Readings readings;
-            enqueue_access_fill(kind, words.data(), count, nullptr);
-            enqueue(access_kernel_of(kind, 128), {words.data(), sums.data(), count, 2, readings.data(), 3, 128, passes},
-                    nullptr);
-            readings.check();
-            std::vector<std::uint32_t> left(count, passes);
-            std::uint32_t due = (0 + 1 + 2) * count;
-            if (kind == AccessKind::fetch_share) {
-                left.assign(count, 0);
-                left.front() = passes * count;
-                due = passes * count * (passes * count - 1) / 2;
-            }
-            CHECK(words.values() == left);
-            const std::vector<std::uint32_t> returned = sums.values();
-            CHECK(std::accumulate(returned.begin(), returned.end(), 0U) == due);
-            CHECK(sum_of_accesses(kind, count, passes) == due);
-        }
-    });
 }
 
 TEST_CASE("words apart in shared memory are on as many banks as their distance leaves", "[kernels]")
@@ -134,34 +104,4 @@ TEST_CASE("tiles of a matrix bring each word once in a pass", "[kernels]")
             readings.check();
         }
     });
-}
-
-TEST_CASE("a load for a cluster brings its chunk to each of the blocks", "[kernels]")
-{
-    emulated::Card& card = emulated::machine().device(0).card;
-    const int multiprocessors = std::exchange(card.multiprocessors, 4);
-    emulated::machine().device(0).caches = emulated::Caches(card);
-    CHECK(resident_clusters(multicast_kernel_of(2)) == 6);  // three rings of 64 KiB on each multiprocessor
-    const Stream stream;
-    for (const int readers : {2, 4}) {
-        // With 41 chunks more than the stages of a ring; with 7 fewer.
-        for (const std::size_t chunks : {std::size_t{41}, std::size_t{7}}) {
-            Arrays arrays(StreamOperation::load, chunks * bulk_chunk_bytes, 8 * bulk_threads, stream);
-            in_all_schedules([&] {
-                arrays.clear_results();
-                StreamLaunch launch = arrays.launch();
-                launch.blocks = 8;
-                launch.readers = readers;
-                launch.passes = 3;
-                const Readings readings;
-                launch.reading = readings.data();
-                enqueue(multicast_kernel_of(readers), launch, stream.get());
-                stream.synchronize();
-                CHECK_NOTHROW(arrays.check(3 * readers, std::size_t{8} * bulk_threads));
-                readings.check();
-            });
-        }
-    }
-    card.multiprocessors = multiprocessors;
-    emulated::machine().device(0).caches = emulated::Caches(card);
 }

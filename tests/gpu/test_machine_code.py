@@ -17,7 +17,6 @@ BUILT_90 = machine_code.architectures(os.environ["ROOF_CUDA_ARCHITECTURES_90"])
 CHAIN_INSTRUCTIONS = 512  # ert/gpu/kernels/chains.hpp
 MMA_INSTRUCTIONS = 64  # ert/gpu/kernels/mma.hpp
 WGMMA_INSTRUCTIONS = 8  # ert/gpu/kernels/wgmma.hpp
-CLUSTER_ACCESSES = 32  # ert/gpu/kernels/cluster.hpp: cluster_unroll * cluster_vectors
 SHARED_ACCESSES = 32  # ert/gpu/kernels/shared.hpp: shared_unroll * shared_vectors
 
 
@@ -37,7 +36,7 @@ class Object(unittest.TestCase):
 
     def test_holds_the_common_kernels_for_each(self):
         for function, built in (("chain_kernel", BUILT), ("mma_kernel", BUILT_80), ("stream_kernel", BUILT), ("shared_kernel", BUILT),
-                                ("chase_kernel", BUILT), ("intensity_kernel", BUILT), ("access_kernel", BUILT)):
+                                ("chase_kernel", BUILT), ("intensity_kernel", BUILT)):
             names = [{kernel.name for kernel in found(function, capability=capability)} for capability in built]
             self.assertGreater(len(names[0]), 0, function)
             self.assertTrue(all(each >= names[0] for each in names), function)
@@ -176,15 +175,6 @@ class Memory(unittest.TestCase):
                 with self.subTest(kernel):
                     self.assertEqual(SHARED_ACCESSES, kernel.counts[name])
 
-    def test_other_blocks_of_a_cluster_are_read_16_bytes_at_a_time_and_every_time(self):
-        for function, name, count in (("cluster_load_kernel", "LD.128", CLUSTER_ACCESSES), ("cluster_chase_kernel", "LD.32", 16)):
-            kernels = found(function)
-            self.assertEqual(BUILT_90, capabilities(kernels))
-            for kernel in kernels:
-                with self.subTest(kernel):
-                    self.assertEqual(count, kernel.counts[name])
-                    self.assertEqual(0, sum(n for other, n in kernel.counts.items() if other.startswith(("LDS", "LD.")) and other != name))
-
     def test_bulk_copies_use_the_copy_engines_only(self):
         # loads: ahead of the loop and in it; stores: a loop that may be unrolled; copies: both
         expected = {"load": (2, 2), "store": (1, 5), "copy": (3, 3)}
@@ -198,16 +188,14 @@ class Memory(unittest.TestCase):
                     self.assertEqual(0, kernel.counts["STG.64"])
                     self.assertEqual(operation == "load", kernel.counts["STG.32"] == 1, "the sum of a load")
 
-    def test_tiles_and_loads_for_a_cluster_use_the_copy_engines_only(self):
-        # Ahead of the loop and in it.
-        for function, name, other in (("bulk_tile_kernel", "UTMALDG", "UBLKCP"), ("multicast_kernel", "UBLKCP", "UTMALDG")):
-            kernels = found(function)
-            self.assertEqual(BUILT_90 if function == "bulk_tile_kernel" else [90, 100], capabilities(kernels))
-            for kernel in kernels:
-                with self.subTest(kernel):
-                    self.assertEqual(2, kernel.counts[name])
-                    self.assertEqual(0, kernel.counts[other])
-                    self.assertEqual(0, sum(count for each, count in kernel.counts.items() if each.startswith("LDG")))
+    def test_tiles_use_the_copy_engines_only(self):
+        kernels = found("bulk_tile_kernel")
+        self.assertEqual(BUILT_90, capabilities(kernels))
+        for kernel in kernels:
+            with self.subTest(kernel):
+                self.assertEqual(2, kernel.counts["UTMALDG"], "ahead of the loop and in it")
+                self.assertEqual(0, kernel.counts["UBLKCP"])
+                self.assertEqual(0, sum(count for name, count in kernel.counts.items() if name.startswith("LDG")))
 
     def test_a_chase_is_one_load_after_the_other(self):
         for kernel in found("chase_kernel"):
@@ -229,22 +217,6 @@ class Curve(unittest.TestCase):
                 self.assertGreaterEqual(count, vectors * multiply_adds)
                 # Addresses are made by IMAD, too.
                 self.assertLess(count, vectors * multiply_adds + (8 if kind != "int" else 100))
-
-
-class Words(unittest.TestCase):
-    def test_each_access_is_one_instruction(self):
-        kernels = found("access_kernel", "load")
-        self.assertEqual(BUILT, capabilities(kernels))
-        for kernel in kernels:
-            with self.subTest(kernel):
-                self.assertEqual(5, kernel.counts["LDG.32"], "four in flight, and the rest")
-        for kind in ("atomic_add", "atomic_share", "fetch_add", "fetch_share"):
-            for kernel in found("access_kernel", kind):
-                with self.subTest(kernel):
-                    self.assertEqual(0, kernel.counts["LDG.32"])
-                    reading = found("access_kernel", "load", capability=kernel.capability)[0]  # of the clock: atomics, too
-                    atomics = [one.counts["REDG"] + one.counts["ATOMG"] for one in (kernel, reading)]
-                    self.assertEqual(5, atomics[0] - atomics[1])
 
 
 if __name__ == "__main__":

@@ -82,8 +82,8 @@ TEST_CASE("every axis of the GPU part's benches has a column in the results, in 
 {
     BenchRegistry registry;
     add_gpu_part(registry);
-    for (const char* name : {"flops", "bandwidth", "access", "shared", "cluster", "latency", "cluster_latency",
-                             "launch", "link", "matmul", "peer", "allreduce", "ert"}) {
+    for (const char* name :
+         {"flops", "bandwidth", "shared", "latency", "launch", "link", "matmul", "peer", "allreduce", "ert"}) {
         const Bench* bench = registry.find(name, "gpu");
         REQUIRE(bench != nullptr);
         CHECK_FALSE(bench->description().empty());

@@ -119,7 +119,7 @@ BenchRegistry gpu_registry(const fakes::ManualClock& clock)
     const Axis operation = words("operation", "load");
     const Axis isa = words("isa", "cuda");
     const Axis precision = words("precision", "fp32");
-    Axis readers{"path", "anything", {"readers:1"}, {}};
+    Axis readers{"path", "anything", {"readers:2"}, {}};
     readers.optional = true;
     Axis set{"working_set", "bytes", {}, {}, true, 1, 1LL << 40, {"levels", "edges", "fastest"}};
     for (double size = 2e6; size < 2e9; size *= 2)
@@ -131,9 +131,6 @@ BenchRegistry gpu_registry(const fakes::ManualClock& clock)
     add("matmul", Role::compute, {words("operation", "matmul"), isa, precision, words("size", "8192")},
         gpu_compute_script);
     add("bandwidth", Role::bandwidth, {operation, isa, readers, set}, memory_script);
-    Axis accesses = words("operation", "stride_1");
-    accesses.allowed.clear();
-    add("access", Role::bandwidth, {accesses, words("path", "words")}, memory_script);
     add("shared", Role::bandwidth, {operation, words("path", "shared")}, memory_script);
     add("latency", Role::latency, {Axis{"isa", "anything", {"cuda", "cg"}, {}}, set}, latency_script);
     add("launch", Role::latency, {words("path", "launch")}, latency_script);

@@ -23,8 +23,8 @@ struct Said {
 inline BenchRegistry registry_without_gpu(const fakes::ManualClock& clock)
 {
     BenchRegistry registry = fakes::fake_registry(clock);
-    registry.add(AbsentPart{"gpu", "this build has no GPU part", "",
-                            "access allreduce ert latency launch link matmul peer shared"});
+    registry.add(
+        AbsentPart{"gpu", "this build has no GPU part", "", "allreduce ert latency launch link matmul peer shared"});
     return registry;
 }
 

@@ -14,13 +14,9 @@ inline constexpr int bulk_threads = 32;  ///< of a block; one of them issues the
 inline constexpr int bulk_tile_words = 32;
 inline constexpr int bulk_tile_rows = bulk_chunk_bytes / 4 / bulk_tile_words;
 inline constexpr int bulk_tiles_across = 8;
-inline constexpr int most_bulk_readers = 8;  ///< blocks of a cluster on every GPU that has them
 
 /// Load, store or copy; `vectors` are whole chunks. A load adds up what arrives if `sums` is not null; its check needs
 /// that. Loads `of_tiles`: each chunk is a tile of the launch's `map`. Throws Error or Unsupported.
 Kernel<StreamLaunch> bulk_kernel_of(StreamOperation operation, bool of_tiles = false);
-/// Loads alone: the `readers` are the blocks of a cluster, and each load brings its chunk to all of them. Throws
-/// likewise.
-Kernel<StreamLaunch> multicast_kernel_of(int readers);
 
 }  // namespace roof::gpu

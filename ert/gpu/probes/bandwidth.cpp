@@ -7,9 +7,8 @@
 //             than the cache, all threads of a multiprocessor begin each pass together: otherwise some run ahead and
 //             find their part of the set still in the cache. isa `cg`: such loads past the L1 (ld.global.cg). isa
 //             `bulk`: the copy engines move chunks, past the L1; isa `tiles`: chunks that are tiles of a matrix, by a
-//             tensor map. Path `readers:N`: one block on each multiprocessor, of which N in a row load the same
-//             stretch, pass by pass; with `bulk`, N of a cluster get each chunk by one load (multicast), and it counts
-//             N times.
+//             tensor map. Path `readers:2`: one block on each multiprocessor, of which two in a row load the same
+//             stretch past the L1, pass by pass; it counts twice.
 // Saturates   the path to the level that holds the working set, from all multiprocessors together.
 // Bytes       those that the instructions read and write: per word 4 (load, store), 8 (copy), 12 (triad). The L2 writes
 //             whole sectors without reading them first, so there is no write-allocate traffic.
@@ -66,21 +65,15 @@ Transfer transfer_of(const Point& point)
     return {operation_of(point), isa == "bulk" || isa == "tiles", isa == "cg"};
 }
 
-/// `readers`: multiprocessors of a cluster that get what one load brings.
-std::vector<StreamVariant> bulk_variants(StreamOperation operation, bool of_tiles, int multiprocessors, int readers)
+std::vector<StreamVariant> bulk_variants(StreamOperation operation, bool of_tiles, int multiprocessors)
 {
     std::vector<StreamVariant> variants;
-    const auto kernel = readers > 1 ? multicast_kernel_of(readers) : bulk_kernel_of(operation, of_tiles);
     const int most = resident_blocks(bulk_kernel_of(operation));
-    const int fitting = readers > 1 ? resident_clusters(kernel) * readers : most * multiprocessors;
-    if (fitting == 0) throw Unsupported("no cluster of " + std::to_string(readers) + " blocks fits this GPU");
-    const std::string loads = readers > 1 ? "to " + std::to_string(readers) + " multiprocessors each, " : "";
     for (const int each : std::set<int>{1, std::max(1, most / 2), most})
-        variants.push_back(
-            {"bulk, " + loads + std::to_string(each) + " rings of 64 KiB per multiprocessor",
-             {},
-             kernel,
-             {.blocks = std::min(each * multiprocessors, fitting) / readers * readers, .readers = readers}});
+        variants.push_back({"bulk, " + std::to_string(each) + " rings of 64 KiB per multiprocessor",
+                            {},
+                            bulk_kernel_of(operation, of_tiles),
+                            {.blocks = each * multiprocessors}});
     return variants;
 }
 
@@ -102,30 +95,22 @@ std::vector<StreamVariant> free_variants(const Transfer& transfer, int multiproc
     return variants;
 }
 
-/// One block for each multiprocessor, whose threads begin each pass together. `readers`: so many in a row load the same
-/// stretch; 0: each has its own, or all load the whole set together.
-std::vector<StreamVariant> stepped_variants(const Transfer& transfer, int multiprocessors, int readers)
+/// One block for each multiprocessor, whose threads begin each pass together. `by_two`: two in a row load the same
+/// stretch; else each has its own, or all load the whole set together.
+std::vector<StreamVariant> stepped_variants(const Transfer& transfer, int multiprocessors, bool by_two)
 {
     constexpr int threads = stream_block_sizes.back();
-    const int each = std::max(1, readers);
+    const int each = by_two ? 2 : 1;
     std::vector<StreamVariant> variants;
     for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
-        if (readers > 0 && layout == StreamLayout::together) continue;
+        if (by_two && layout == StreamLayout::together) continue;
         const auto kernel = stream_kernel_of({transfer.operation, layout, threads, transfer.past_l1});
-        const std::string name = name_of(layout) + (readers > 0 ? " of " + std::to_string(readers) : "") + ", " +
-                                 std::to_string(threads) + " threads per multiprocessor, pass by pass";
+        const std::string name = name_of(layout) + (by_two ? " of 2" : "") + ", " + std::to_string(threads) +
+                                 " threads per multiprocessor, pass by pass";
         variants.push_back(
             {name, {}, kernel, {.blocks = multiprocessors / each * each, .in_step = true, .readers = each}});
     }
     return variants;
-}
-
-/// "readers:4"; 0 without that path. Of all multiprocessors: as many as there are.
-int readers_of(const Point& point, int multiprocessors)
-{
-    const std::string path = point.text_or("path", "readers:0");
-    const std::string number = path.substr(path.find(':') + 1);
-    return number == "all" ? multiprocessors : std::stoi(number);
 }
 
 /// A block for each tile. Each pass begins when the last one is nearly over, so this is for sets in device memory.
@@ -160,14 +145,11 @@ std::vector<StreamVariant> variants_for(const GpuPoint& at)
 {
     const Transfer transfer = transfer_of(at.point);
     const int multiprocessors = attribute(at.id, cudaDevAttrMultiProcessorCount);
-    const int readers = readers_of(at.point, multiprocessors);
-    if (transfer.is_bulk)
-        return bulk_variants(transfer.operation, at.point.text("isa") == "tiles", multiprocessors,
-                             std::max(1, readers));
+    const bool by_two = at.point.has("path");
+    if (transfer.is_bulk) return bulk_variants(transfer.operation, at.point.text("isa") == "tiles", multiprocessors);
     const Bytes first_cache = capacity_of(at.device, transfer.past_l1 ? "L2" : "L1");
     const auto working_set = static_cast<std::size_t>(at.point.integer("working_set"));
-    if (readers > 0 || would_run_ahead(working_set, first_cache))
-        return stepped_variants(transfer, multiprocessors, readers);
+    if (by_two || would_run_ahead(working_set, first_cache)) return stepped_variants(transfer, multiprocessors, by_two);
     std::vector<StreamVariant> variants = free_variants(transfer, multiprocessors);
     const Bytes last_cache = capacity_of(at.device, "L2");
     if (!transfer.past_l1 && static_cast<double>(working_set) > well_beyond * last_cache.value)
@@ -221,10 +203,9 @@ std::vector<Axis> axes(const Machine& machine)
          .defaults = {"cuda"},
          .allowed = {"cuda", "cg", "bulk", "tiles"}},
         {.name = "path",
-         .meaning = "loads alone: multiprocessors that load the same line; bulk copies: that get it by one load",
-         .defaults = {"readers:1"},
-         .allowed = {"readers:1", "readers:2", "readers:4", "readers:8", "readers:16", "readers:32", "readers:64",
-                     "readers:all"},
+         .meaning = "loads past the L1: two multiprocessors load the same line",
+         .defaults = {"lines of their own"},
+         .allowed = {"readers:2"},
          .optional = true},
         working_set_axis("bytes of all arrays together, over all multiprocessors", usual_working_sets(machine))};
 }
@@ -235,16 +216,14 @@ std::optional<std::string> unsupported_reason(const Point& point, const Machine&
     if (vectors_of_each(operation, static_cast<std::size_t>(point.integer("working_set"))) == 0)
         return "the working set is less than " + std::to_string(bulk_chunk_bytes) + " bytes for each array";
     const std::string& isa = point.text("isa");
-    const int multiprocessors = multiprocessors_of(device);
-    const int readers = readers_of(point, multiprocessors);
-    if (operation != StreamOperation::load && (isa == "cg" || isa == "tiles" || readers > 0))
+    const bool by_two = point.has("path");
+    if (operation != StreamOperation::load && (isa == "cg" || isa == "tiles" || by_two))
         return "only loads pass the L1, are of tiles, or have readers";
-    if (readers > multiprocessors) return "the GPU has " + std::to_string(multiprocessors) + " multiprocessors";
-    if (isa == "bulk" && readers > most_bulk_readers)
-        return "a cluster has at most " + std::to_string(most_bulk_readers) + " blocks";
+    if (by_two && isa != "cg") return "only loads past the L1 have two readers";
+    if (by_two && multiprocessors_of(device) < 2) return "the GPU has one multiprocessor";
     constexpr int row = bulk_chunk_bytes * bulk_tiles_across;
-    if (isa == "tiles" && (readers > 0 || point.integer("working_set") % row != 0))
-        return "a matrix of tiles has one reader, and rows of tiles of " + std::to_string(row) + " bytes";
+    if (isa == "tiles" && point.integer("working_set") % row != 0)
+        return "a matrix of tiles has rows of tiles of " + std::to_string(row) + " bytes";
     if (isa != "bulk" && isa != "tiles") return std::nullopt;
     if (operation == StreamOperation::triad) return "the copy engine does not compute";
     return missing_capability(device, 90, "the copy engine");

@@ -1,8 +1,7 @@
 // Bench "latency" of a GPU: the time from one load to the next that needs its result.
 //
 // Launched    one thread on each multiprocessor, which visits all lines of its own slice of the working set. A working
-//             set then lies in the same level as that of the "bandwidth" bench. Path `alone`: one thread on one
-//             multiprocessor, which visits the whole set.
+//             set then lies in the same level as that of the "bandwidth" bench.
 // Saturates   nothing: each multiprocessor has one load at a time.
 // Counts      the steps of one thread; all threads step at the same time. Neighbouring lines of 64 bytes are far apart
 //             in the order of the steps.
@@ -23,14 +22,14 @@ namespace {
 
 constexpr long long max_iterations = 1 << 22;
 
-std::size_t slices_of(const Point& point, const Device& device)
+std::size_t slices_of(const Device& device)
 {
-    return point.has("path") ? 1 : static_cast<std::size_t>(multiprocessors_of(device));
+    return static_cast<std::size_t>(multiprocessors_of(device));
 }
 
 std::size_t lines_of_slice(const Point& point, const Device& device)
 {
-    return static_cast<std::size_t>(point.integer("working_set")) / chase_line / slices_of(point, device);
+    return static_cast<std::size_t>(point.integer("working_set")) / chase_line / slices_of(device);
 }
 
 class LatencySubject final : public TunedSubject {
@@ -39,7 +38,7 @@ class LatencySubject final : public TunedSubject {
         : TunedSubject(at),
           lines_(lines_of_slice(at.point, at.device)),
           past_l1_(at.point.text("isa") == "cg"),
-          positions_(slices_of(at.point, at.device), "positions of the chase"),
+          positions_(slices_of(at.device), "positions of the chase"),
           slices_(lines_ * chase_line * positions_.size(), "lines of the chase")
     {
         stream().time([this] { enqueue_links(launch_of(0), stream().get()); });
@@ -109,14 +108,9 @@ GpuBench latency_bench(const Libraries&)
             .role = Role::latency,
             .description =
                 "Time of one load of a chain in which each load returns the address of the next, on one thread of each "
-                "multiprocessor, or of one alone.",
+                "multiprocessor.",
             .axes = [](const Machine& machine) -> std::vector<Axis> {
                 return {word_axis("isa", "loads, or loads past the L1 (ld.global.cg)", {"cuda", "cg"}),
-                        {.name = "path",
-                         .meaning = "one multiprocessor, without the others",
-                         .defaults = {"alone"},
-                         .allowed = {"alone"},
-                         .optional = true},
                         working_set_axis("bytes of all lines, over all multiprocessors", usual_chase_sets(machine))};
             },
             .unsupported_reason = unsupported_reason,

@@ -42,35 +42,25 @@ std::byte* global_range(Execution& execution, u64 address, u32 bytes)
 
 }  // namespace
 
-void Thread::begin_load(Block& there, u32 to, u32 bytes, u32 barrier, std::function<void(std::byte*)> bring)
+void Thread::begin_load(u32 to, u32 bytes, u32 barrier, std::function<void(std::byte*)> bring)
 {
-    std::byte* const target = there.shared().at(to, bytes);
-    there.mbarrier(barrier);
-    // To another block it comes as if that block's thread of the same number had asked for it.
-    const Thread& asking = &there == &block_ ? *this : *there.threads()[number_];
-    there.shared().begin_async(there.moment_of(asking), to, bytes, true, there.proxy_fences());
-    there.begin(std::make_shared<Copy>(Copy{{}, [=, &there, bring = std::move(bring)] {
-                                                bring(target);
-                                                there.shared().end_async(to, bytes, true);
-                                                there.bytes_came(barrier, bytes);
-                                            }}));
+    std::byte* const target = block_.shared().at(to, bytes);
+    block_.mbarrier(barrier);
+    block_.shared().begin_async(block_.moment_of(*this), to, bytes, true, block_.proxy_fences());
+    block_.begin(std::make_shared<Copy>(Copy{{}, [=, &there = block_, bring = std::move(bring)] {
+                                                 bring(target);
+                                                 there.shared().end_async(to, bytes, true);
+                                                 there.bytes_came(barrier, bytes);
+                                             }}));
 }
 
-void Thread::bulk_load(u32 to, u64 from, u32 bytes, u32 barrier, u32 ranks)
+void Thread::bulk_load(u32 to, u64 from, u32 bytes, u32 barrier)
 {
     check_aligned(to, from, bytes);
     Execution& execution = block_.execution();
     const std::byte* const source = global_range(execution, from, bytes);
     for (u32 i = 0; i < bytes; i += 128) execution.take_time_of_access(from + i, 128, multiprocessor(), true);
-    if (ranks == 0 || ranks >> cluster_size() != 0)
-        throw Fault(Fault::Kind::launch, "a copy to a block that the cluster does not have");
-    for (u32 rank = 0; rank < cluster_size(); ++rank) {
-        if ((ranks >> rank & 1) == 0) continue;
-        Block* const there = block_.cluster().blocks[rank];
-        if (there == nullptr || there->has_ended())
-            throw Fault(Fault::Kind::launch, "a copy to a block of the cluster that has ended");
-        begin_load(*there, to, bytes, barrier, [=](std::byte* target) { std::memcpy(target, source, bytes); });
-    }
+    begin_load(to, bytes, barrier, [=](std::byte* target) { std::memcpy(target, source, bytes); });
 }
 
 void Thread::tensor_map_fence(u64 map, u32 bytes)
@@ -99,7 +89,7 @@ void Thread::tile_load(u32 to, u64 map, s32 column, s32 row, u32 barrier)
         lines.push_back(global_range(execution, from, line));
         execution.take_time_of_access(from, line, multiprocessor(), true);
     }
-    begin_load(block_, to, line * tiles.tile_rows, barrier, [=](std::byte* target) {
+    begin_load(to, line * tiles.tile_rows, barrier, [=](std::byte* target) {
         for (std::size_t i = 0; i < lines.size(); ++i) std::memcpy(target + i * line, lines[i], line);
     });
 }

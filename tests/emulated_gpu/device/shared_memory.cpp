@@ -103,21 +103,8 @@ void SharedMemory::written_by(const Moment& moment, u32 address, std::size_t byt
             if (other.thread == several ? other.barriers == moment.barriers : races(other, moment))
                 fail_at("no barrier orders the accesses of " + pair_of(other, moment), address);
         }
-        if (cell.read_elsewhere == moment.cluster_barriers + 1)
-            fail_at("no barrier of the cluster orders a write and the read of another block", address);
         const bool is_same = cell.write.moment.thread == moment.thread && cell.write.moment.barriers == moment.barriers;
         cell.write = {moment, static_cast<u8>(is_same ? cell.write.bytes | mask : mask)};
-    });
-}
-
-void SharedMemory::read_by_other_block(u32 cluster_barriers, u32 address, std::size_t bytes)
-{
-    each_cell(address, bytes, [&](Cell& cell, u8) {
-        const Moment& writer = cell.write.moment;
-        const bool is_ordered = writer.thread == nobody || writer.cluster_barriers != cluster_barriers;
-        if (cell.async_writes != 0 || !is_ordered)
-            fail_at("no barrier of the cluster orders a write and the read of another block", address);
-        cell.read_elsewhere = cluster_barriers + 1;
     });
 }
 

@@ -36,8 +36,6 @@ class SharedMemory {
     /// To be called before an access of a thread. Throws Fault if it races with another.
     void read_by(const Moment& moment, u32 address, std::size_t bytes);
     void written_by(const Moment& moment, u32 address, std::size_t bytes);
-    /// The same for a read by another block of the cluster, whose threads have passed so many of its barriers.
-    void read_by_other_block(u32 cluster_barriers, u32 address, std::size_t bytes);
 
     /// Of a copy or a tensor core that a thread tells to read or write: throws Fault if another one has accessed the
     /// bytes and no barrier lies between, if what was written is not visible to such a reader, or if another copy is
@@ -61,7 +59,6 @@ class SharedMemory {
     struct Cell {
         Access write, read;
         u8 async_reads = 0, async_writes = 0;
-        u32 read_elsewhere = 0;  ///< barriers of the cluster before the last read by another block, and 1
     };
     template <class Call>
     void each_cell(u32 address, std::size_t bytes, const Call& call);

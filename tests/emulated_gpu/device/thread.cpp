@@ -9,14 +9,6 @@
 
 namespace roof::emulated {
 
-namespace {
-
-// Of an address in the shared memory of a cluster: above these bits, the block's rank and 1.
-constexpr u32 bits_of_shared_address = 24;
-constexpr u32 lowest_bits = (1U << bits_of_shared_address) - 1;
-
-}  // namespace
-
 Thread::Thread(Block& block, u32 number, Dim place, Fiber& fiber)
     : index(place),
       block_(block),
@@ -150,28 +142,6 @@ u32 Thread::cluster_rank() const
 u32 Thread::cluster_size() const
 {
     return static_cast<u32>(block_.cluster().blocks.size());
-}
-u32 Thread::cluster_address(u32 address, u32 rank) const
-{
-    if (rank >= cluster_size()) fail("a block that the cluster does not have");
-    return (rank + 1) << bits_of_shared_address | (address & lowest_bits);
-}
-
-void Thread::read_cluster(u32 address, void* to, std::size_t bytes, int line)
-{
-    line_ = line;
-    const u32 rank = address >> bits_of_shared_address;
-    if (rank == 0 || rank > cluster_size()) fail("an address of shared memory that names no block of the cluster");
-    if (block_.execution().is_turn_over()) wait(true);
-    Block* const there = block_.cluster().blocks[rank - 1];
-    if (there == nullptr || there->has_ended()) fail("a read of the shared memory of a block that has ended");
-    const u32 at = address & lowest_bits;
-    const std::byte* const from = there->shared().at(at, bytes);
-    if (there == &block_)
-        block_.shared().read_by(block_.moment_of(*this), at, bytes);
-    else
-        there->shared().read_by_other_block(block_.moment_of(*this).cluster_barriers, at, bytes);
-    std::memcpy(to, from, bytes);
 }
 
 void Thread::cluster_arrive()

@@ -105,17 +105,8 @@ class Thread {
         return old;
     }
 
-    /// An address that names the block of a cluster, too: where `address` of this block's memory is in that one.
-    u32 cluster_address(u32 address, u32 rank) const;
     u32 cluster_rank() const;
     u32 cluster_size() const;
-    template <class T, std::size_t count>
-    std::array<T, count> load_cluster(u32 address, int line)
-    {
-        std::array<T, count> value;
-        read_cluster(address, value.data(), sizeof(value), line);
-        return value;
-    }
     void cluster_arrive();
     void cluster_wait();
 
@@ -133,8 +124,7 @@ class Thread {
     void mbarrier_init_fence() {}
     void mbarrier_arrive(u32 at, u32 expected_bytes);
     bool mbarrier_try_wait(u32 at, u32 parity);
-    /// `ranks`: a bit for each block of the cluster that gets the bytes, at the same place, on the same barrier.
-    void bulk_load(u32 to, u64 from, u32 bytes, u32 barrier, u32 ranks);
+    void bulk_load(u32 to, u64 from, u32 bytes, u32 barrier);
     void tensor_map_fence(u64 map, u32 bytes);
     /// `map`: where device memory has a TileMap.
     void tile_load(u32 to, u64 map, s32 column, s32 row, u32 barrier);
@@ -208,9 +198,8 @@ class Thread {
     void read_shared(u32 address, void* to, int line);
     template <std::size_t bytes>
     void write_shared(u32 address, const void* from, int line);
-    void read_cluster(u32 address, void* to, std::size_t bytes, int line);
     /// bring(to) writes what the copy brings.
-    void begin_load(Block& there, u32 to, u32 bytes, u32 barrier, std::function<void(std::byte*)> bring);
+    void begin_load(u32 to, u32 bytes, u32 barrier, std::function<void(std::byte*)> bring);
     void* atomic_place(u64 address, std::size_t bytes, int line);
     void check_race(GlobalRaces::Kind kind, u64 address, std::size_t bytes);
     void mma_of_warp(const MmaShape& shape, Registers given, std::size_t register_bytes);

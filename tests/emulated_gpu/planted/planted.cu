@@ -148,21 +148,11 @@ __device__ void meet_cluster()
     asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-template <ClusterMissing missing>
-__global__ void exchange(const float* in, float* out)
+__global__ void copy_by_pairs(const float* in, float* out)
 {
-    __shared__ float values[threads];
-    const unsigned first = blockIdx.x * threads;
-    values[threadIdx.x] = in[first + threadIdx.x];
-    if constexpr (missing != ClusterMissing::first_barrier) meet_cluster();
-    unsigned there;
-    float found;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-                 : "=r"(there)
-                 : "r"(shared_address(&values[threadIdx.x])), "r"((blockIdx.x + 1) % 2));
-    asm volatile("ld.volatile.shared::cluster.f32 %0, [%1];" : "=f"(found) : "r"(there) : "memory");
-    if constexpr (missing != ClusterMissing::last_barrier) meet_cluster();
-    out[first + threadIdx.x] = found;
+    meet_cluster();
+    const unsigned i = blockIdx.x * threads + threadIdx.x;
+    out[i] = in[i];
 }
 
 }  // namespace
@@ -212,11 +202,8 @@ void enqueue_wgmma(const void* a, const void* b, float* out, WgmmaMissing missin
     kernel<<<1, 128, 0, stream>>>(static_cast<const uint4*>(a), static_cast<const uint4*>(b), out);
 }
 
-void enqueue_exchange(const float* in, float* out, int blocks, ClusterMissing missing, cudaStream_t stream)
+void enqueue_copy_by_pairs(const float* in, float* out, int blocks, cudaStream_t stream)
 {
-    const auto kernel = missing == ClusterMissing::nothing         ? exchange<ClusterMissing::nothing>
-                        : missing == ClusterMissing::first_barrier ? exchange<ClusterMissing::first_barrier>
-                                                                   : exchange<ClusterMissing::last_barrier>;
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim = {2, 1, 1};
@@ -226,7 +213,7 @@ void enqueue_exchange(const float* in, float* out, int blocks, ClusterMissing mi
     configuration.stream = stream;
     configuration.attrs = &attribute;
     configuration.numAttrs = 1;
-    cudaLaunchKernelEx(&configuration, kernel, in, out);
+    cudaLaunchKernelEx(&configuration, copy_by_pairs, in, out);
 }
 
 }  // namespace roof::planted

@@ -29,8 +29,7 @@ enum class WgmmaMissing { nothing, fence, wait, proxy_fence, barrier };
 /// out[64][8] = a[64][16] * b[8][16]^T, halves in core matrices.
 void enqueue_wgmma(const void* a, const void* b, float* out, WgmmaMissing missing, cudaStream_t stream);
 
-enum class ClusterMissing { nothing, first_barrier, last_barrier };
-/// out[i] = in[i] of the other block of a cluster of two, through its shared memory. `blocks` is even.
-void enqueue_exchange(const float* in, float* out, int blocks, ClusterMissing missing, cudaStream_t stream);
+/// out[i] = in[i], by clusters of two blocks, which meet first. `blocks` is even.
+void enqueue_copy_by_pairs(const float* in, float* out, int blocks, cudaStream_t stream);
 
 }  // namespace roof::planted

@@ -55,12 +55,10 @@ int resident_blocks(const KernelCode& code, const Card& card, int threads, std::
         {static_cast<int>(card.threads) / threads, most_blocks, static_cast<int>(card.shared_bytes / shared)});
 }
 
-cudaError_t check_cluster(const Launch& launch, const void* kernel, const Card& card)
+cudaError_t check_cluster(const Launch& launch, const Card& card)
 {
-    constexpr u32 portable = 8;
-    constexpr u32 most = 16;
-    const bool is_portable = launch.cluster <= portable || machine().kernels_of_large_clusters.contains(kernel);
-    if (launch.cluster == 0 || launch.cluster > most || !is_portable || launch.grid.x % launch.cluster != 0)
+    constexpr u32 most = 8;  // without asking for more
+    if (launch.cluster == 0 || launch.cluster > most || launch.grid.x % launch.cluster != 0)
         return cudaErrorInvalidClusterSize;
     const int resident =
         resident_blocks(*launch.code, card, static_cast<int>(launch.block.count()), launch.dynamic_shared);
@@ -98,7 +96,7 @@ cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** argu
     launch.dynamic_shared = static_cast<u32>(shared);
     launch.cluster = cluster;
     if (const cudaError_t error = check_launch(launch, kernel); error != cudaSuccess) return error;
-    if (const cudaError_t error = check_cluster(launch, kernel, machine().device(in.device).card); error != cudaSuccess)
+    if (const cudaError_t error = check_cluster(launch, machine().device(in.device).card); error != cudaSuccess)
         return error;
     for (std::size_t i = 0; i < launch.code->arguments.size(); ++i) {
         const auto [offset, bytes] = launch.code->arguments[i];
@@ -196,10 +194,6 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute which, in
     const Card& card = machine().device(current_device()).card;
     const cudaError_t error = code_of(kernel, card, code);
     if (error != cudaSuccess) return returned(error);
-    if (which == cudaFuncAttributeNonPortableClusterSizeAllowed) {
-        if (value != 0) machine().kernels_of_large_clusters.insert(kernel);
-        return cudaSuccess;
-    }
     if (which != cudaFuncAttributeMaxDynamicSharedMemorySize) return returned(cudaErrorNotSupported);
     if (value < 0 || static_cast<u32>(value) + code->shared_bytes > card.shared_bytes)
         return returned(cudaErrorInvalidValue);

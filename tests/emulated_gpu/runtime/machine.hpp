@@ -121,8 +121,7 @@ class Machine {
     std::mt19937& chance() { return engine_.chance; }
     std::map<const void*, std::string> kernel_names;
     std::map<const void*, u32> dynamic_shared_limits;
-    std::set<const void*> kernels_of_large_clusters;  ///< of more than 8 blocks
-    std::set<std::string> launched;                   ///< kernels
+    std::set<std::string> launched;  ///< kernels
     bool libraries_fuse = true;      ///< cuDNN and cuBLASLt compute bias and ReLU themselves; else a kernel follows
     Dim most_blocks{~0U, ~0U, ~0U};  ///< of a launch along each dimension
     double graph_upload_seconds = 0, graph_launch_seconds = 0;  ///< before its first node, in the stream

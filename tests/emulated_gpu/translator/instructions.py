@@ -52,9 +52,7 @@ CALLS = {
     "mbarrier.init.shared::cta.b64": ("t.mbarrier_init({0}, {1});", ["shared", "u32"]),
     "mbarrier.arrive.expect_tx.shared::cta.b64": ("t.mbarrier_arrive({1}, {2});", ["sink", "shared", "u32"]),
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes":
-        ("t.bulk_load({0}, {1}, {2}, {3}, 1u << t.cluster_rank());", ["shared", "global", "u32", "shared"]),
-    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster":
-        ("t.bulk_load({0}, {1}, {2}, {3}, {4});", ["shared", "global", "u32", "shared", "u16"]),
+        ("t.bulk_load({0}, {1}, {2}, {3});", ["shared", "global", "u32", "shared"]),
     "fence.proxy.tensormap::generic.acquire.gpu": ("t.tensor_map_fence({0}, {1});", ["global", "u32"]),
     "cp.async.bulk.global.shared::cta.bulk_group": ("t.bulk_store({0}, {1}, {2});", ["global", "shared", "u32"]),
     "cp.async.bulk.commit_group": ("t.bulk_commit();", []),
@@ -135,7 +133,7 @@ class Writer:
 
     def address(self, text, space):
         base, _, offset = text[1:-1].partition("+") if text.startswith("[") else (text, "", "")
-        wanted = "u32" if space in ("shared", "cluster") else "u64"
+        wanted = "u32" if space == "shared" else "u64"
         begin = self.value(base.strip(), wanted)
         return f"{wanted}({begin} + {wanted}({offset}ll))" if offset else begin
 
@@ -303,8 +301,6 @@ class Writer:
         for part in o[1:-1]:
             if part in ("global", "shared", "param"):
                 space = part
-            elif part == "shared::cluster":
-                space = "cluster"
             elif part in ("cg", "volatile"):
                 past_l1 = "true"
             elif part in ("v2", "v4"):
@@ -314,11 +310,6 @@ class Writer:
         if space is None:
             raise UnknownPtx("an access by a generic address: " + ".".join(o))
         return space, past_l1, count
-
-    def write_mapa(self, o, operands):
-        if o[1:] != ["shared::cluster", "u32"]:
-            raise UnknownPtx(".".join(o))
-        return self.assign(operands[0], f"t.cluster_address({self.value(operands[1], 'u32')}, {self.value(operands[2], 'u32')})", "u32")
 
     def write_atom(self, o, operands):
         if len(o) != 4 or o[1] != "global" or o[2] not in ATOMICS:
