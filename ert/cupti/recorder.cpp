@@ -142,13 +142,13 @@ void Recorder::bring_completed() const noexcept
 
 void Recorder::enter(std::uint64_t label)
 {
-    Subscriber::enter(label);
+    Subscriber::label_calls(label);
     push_(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, label);
 }
 
 void Recorder::leave()
 {
-    Subscriber::leave();
+    Subscriber::label_calls(0);
     std::uint64_t last = 0;
     pop_(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last);
 }

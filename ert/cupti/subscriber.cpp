@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace roof::cupti {
 
 namespace {
 
+/// Of NVTX: they push and pop ranges.
 constexpr std::array<CUpti_CallbackId, 5> range_calls{
     CUPTI_CBID_NVTX_nvtxRangePushA, CUPTI_CBID_NVTX_nvtxRangePushEx, CUPTI_CBID_NVTX_nvtxRangePop,
     CUPTI_CBID_NVTX_nvtxDomainRangePushEx, CUPTI_CBID_NVTX_nvtxDomainRangePop};
@@ -101,11 +103,6 @@ void OpenRanges::pop(std::uint32_t thread, const void* domain)
     if (open.empty()) threads_.erase(thread);
 }
 
-std::span<const CUpti_CallbackId> OpenRanges::calls()
-{
-    return range_calls;
-}
-
 void OpenRanges::on_call(std::uint32_t thread, CUpti_CallbackId call, const CUpti_NvtxData& data)
 {
     switch (call) {
@@ -183,19 +180,14 @@ void Subscriber::enable(bool wanted, CUpti_CallbackDomain domain, CUpti_Callback
     if (wanted && result != CUPTI_SUCCESS) failure_ = cupti_->describe(result);
 }
 
-void Subscriber::enter(std::uint64_t label)
+void Subscriber::label_calls(std::uint64_t label)
 {
     label_at_work = label;
 }
 
-void Subscriber::leave()
-{
-    label_at_work = 0;
-}
-
 void Subscriber::follow_ranges()
 {
-    for (const CUpti_CallbackId call : OpenRanges::calls()) enable(true, CUPTI_CB_DOMAIN_NVTX, call);
+    for (const CUpti_CallbackId call : range_calls) enable(true, CUPTI_CB_DOMAIN_NVTX, call);
 }
 
 void Subscriber::set_listener(OnCall on_call)

@@ -13,7 +13,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -30,8 +29,6 @@ class OpenRanges {
     /// Closes the innermost range of the domain. No effect if it has none: it was opened before the recording.
     void pop(std::uint32_t thread, const void* domain);
 
-    /// CUPTI's numbers of the calls of NVTX that push and pop ranges.
-    static std::span<const CUpti_CallbackId> calls();
     /// The effect of such a call, from CUPTI's data on it; none for other calls. Wide characters and registered names
     /// are empty names.
     void on_call(std::uint32_t thread, CUpti_CallbackId call, const CUpti_NvtxData& data);
@@ -83,9 +80,8 @@ class Subscriber {
     /// Why there are no callbacks; empty if there are.
     const std::string& failure() const { return failure_; }
 
-    /// Until leave(), calls of this thread carry the label. Labels do not nest.
-    static void enter(std::uint64_t label);
-    static void leave();
+    /// From now on calls of this thread carry the label; 0: none. Labels do not nest.
+    static void label_calls(std::uint64_t label);
 
     /// From now on calls without a label get it from the program's NVTX ranges.
     void follow_ranges();

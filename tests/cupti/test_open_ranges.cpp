@@ -64,8 +64,8 @@ TEST_CASE("nodes of a graph and their clones keep the ranges of their capture af
     clone(1111, 111);
     CHECK(labels.label_of(labels.of_node(1111)) == Label{"conv2", "backward"});
     CHECK(labels.of_node(12) == 0);
-    Subscriber::enter(labels.number_of({"fc", "forward"}));
+    Subscriber::label_calls(labels.number_of({"fc", "forward"}));
     node(13);
-    Subscriber::leave();
+    Subscriber::label_calls(0);
     CHECK(labels.label_of(labels.of_node(13)) == Label{"fc", "forward"});
 }

@@ -36,15 +36,10 @@ const Device& first_gpu(const Machine& machine)
     return found == machine.devices.end() ? middling : *found;
 }
 
-double capacity(const Device& device, const std::string& level)
-{
-    return capacity_of(device, level).value;
-}
-
 long long largest(const Device& device)
 {
     constexpr double least_largest = 1 << 30;
-    const double wanted = std::max(least_largest, beyond_l2 * capacity(device, "L2"));
+    const double wanted = std::max(least_largest, beyond_l2 * capacity_of(device, "L2").value);
     const double available = device.memory_available.value;
     return static_cast<long long>(available > 0 ? std::min(wanted, most_share_of_memory * available) : wanted);
 }
@@ -156,8 +151,8 @@ std::vector<std::string> usual_ert_sets(const Machine& machine)
         }
         return *best;
     };
-    std::vector<std::string> chosen{below(capacity(device, "L1") / 2)};
-    for (const std::string& set : {below(capacity(device, "L2") / 2), sets.back()}) {
+    std::vector<std::string> chosen{below(capacity_of(device, "L1").value / 2)};
+    for (const std::string& set : {below(capacity_of(device, "L2").value / 2), sets.back()}) {
         if (set != chosen.back()) chosen.push_back(set);
     }
     return chosen;

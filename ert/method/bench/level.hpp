@@ -7,7 +7,7 @@
 
 namespace roof {
 
-/// `path`: not a level of the table, such as a host link or one half of a GPU's L2.
+/// `path`: not a level of the table, such as a host link.
 enum class LevelKind { core, cache, memory, path };
 
 struct LevelTraits {
