@@ -46,10 +46,11 @@ class Bytes(unittest.TestCase):
     def test_own_kernels_move_what_their_blocking_says_within_a_factor(self):
         for kernel in ("direct", "wino", "linear"):
             for part in ("forward", "backward_data", "backward_weights"):
-                once, twice = (run(KERNEL, kernel, part, times, FIRST_LEVEL.split(",")[0], LAST_LEVEL.split(",")[0]) for times in ("1", "2"))
+                times = ("1", "2") if kernel == "linear" else ("0", "1")  # the first pass of a small kernel fetches its code, too
+                before, after = (run(KERNEL, kernel, part, each, FIRST_LEVEL.split(",")[0], LAST_LEVEL.split(",")[0]) for each in times)
                 for level, name in enumerate(("first level", "last level")):
                     with self.subTest(kernel=kernel, part=part, level=name):
-                        moved, said = twice[level] - once[level], twice[2 + level]
+                        moved, said = after[level] - before[level], after[2 + level]
                         print(f"{kernel} {part}, {name}: {moved:.4g} B, said {said:.4g}, {moved / said:.2f}", file=sys.stderr)
                         self.assertLess(abs(math.log(moved / said)), math.log(FACTOR))
 
