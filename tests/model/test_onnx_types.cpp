@@ -21,6 +21,51 @@ TEST_CASE("Weights that two layers share are refused, since they would be traine
                Catch::Contains("Conv with the weights of 'at once', which would be trained apart at 'at twice'"));
 }
 
+namespace {
+
+/// Twice the batch norm of these gains, which have these numbers.
+std::string refusal_of_norms(const std::string& place, const std::string& gain, const std::vector<float>& numbers)
+{
+    onnx::ModelProto model = small_network();
+    for (const char* name : {"gain", "shift", "other shift", "mean", "variance"}) add_weights(model, name, {3});
+    for (const float number : numbers) model.mutable_graph()->mutable_initializer(0)->add_float_data(number);
+    add_node(model, "Constant", {}, "constant");
+    auto& value = *model.mutable_graph()->mutable_node(0)->add_attribute();
+    value.set_name("value");
+    *value.mutable_t() = model.graph().initializer(0);
+    add_node(model, "BatchNormalization", {"images", "gain", "shift", "mean", "variance"}, "once");
+    model.mutable_graph()->mutable_node(1)->set_name(place + "once");
+    add_node(model, "BatchNormalization", {"once", gain, "other shift", "mean", "variance"}, "twice");
+    model.mutable_graph()->mutable_node(2)->set_name(place + "twice");
+    add_end(model, "twice", 3);
+    try {
+        read(model);
+        return "";
+    } catch (const InputError& error) {
+        return error.what();
+    }
+}
+
+}  // namespace
+
+// Values by PyTorch: two norms of one module share their gain; a norm without `affine`, which exporters write with ones
+// of an operator Constant, trains none. The exporter dynamo joins tensors of equal numbers, as new norms have them.
+TEST_CASE("A norm trains its gain alone, and none that an operator Constant has")
+{
+    const std::string shared =
+        "BatchNormalization with the weights of '/once', which would be trained apart at '/twice'";
+    const std::vector<float> ones{1, 1, 1}, others{1, 2, 1};
+    CHECK_THAT(refusal_of_norms("/", "gain", ones), Catch::Contains(shared));
+    CHECK_THAT(refusal_of_norms("/", "gain", others), Catch::Contains(shared));
+    CHECK_THAT(refusal_of_norms("node_", "gain", others),
+               Catch::Contains("which would be trained apart at 'node_twice'"));
+    CHECK(refusal_of_norms("node_", "gain", ones).empty());
+    CHECK(refusal_of_norms("node_", "gain", {}).empty());
+    CHECK_THAT(
+        refusal_of_norms("/", "constant", ones),
+        Catch::Contains("BatchNormalization with numbers that do not train, of an operator Constant at '/twice'"));
+}
+
 TEST_CASE("An operator of another domain is another operator")
 {
     onnx::ModelProto model = small_network();

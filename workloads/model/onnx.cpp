@@ -108,12 +108,14 @@ class NetworkReader : public LayerReader {
         const int source = layer(node);
         const long long groups = extent_of(node.number("group", 1));
         if (dims[1] * groups != shape(source).channels) throw Refused{"of " + std::to_string(dims[1]) + " channels"};
+        if (node.has(2)) require_trained(node, 2);
         return graph_.convolution(module_of(node), source, extent_of(dims[0]), window_of(node, {dims[2], dims[3]}),
                                   node.has(2), extent_of(groups));
     }
 
     int batch_norm(const Node& node)
     {
+        for (const int index : {1, 2}) require_trained(node, index);
         return graph_.batch_norm(module_of(node), layer(node), node.real("epsilon", 1e-5F));
     }
 
@@ -124,6 +126,7 @@ class NetworkReader : public LayerReader {
         node.require("transA", 0);
         if (node.real("alpha", 1) != 1 || node.real("beta", 1) != 1) throw Refused{"with alpha or beta"};
         if (node.has(2) && constant(node, 2) == nullptr) throw Refused{"with a bias that is not constant"};
+        if (node.has(2)) require_trained(node, 2);
         return linear_of(node, weight.dims[transposed ? 0 : 1], weight.dims[transposed ? 1 : 0], node.has(2));
     }
 
@@ -145,7 +148,10 @@ class NetworkReader : public LayerReader {
     int add_maps(const Node& node)
     {
         for (int index = 0; index < 2; ++index)
-            if (with_bias_.contains(node.input(index))) return put(node, values_.view(node, index));
+            if (with_bias_.contains(node.input(index))) {
+                require_trained(node, 1 - index);
+                return put(node, values_.view(node, index));
+            }
         for (int index = 0; index < 2; ++index)
             if (constant(node, index) != nullptr) return positions(node, 1 - index);
         View &left = values_.view(node, 0), &right = values_.view(node, 1);

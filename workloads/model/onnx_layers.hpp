@@ -8,12 +8,14 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace roof::model::onnx_file {
 
 /// A function of an operator returns the layer that it adds, or -1 where it has put the output itself. Throws Refused.
 class LayerReader {
   protected:
+    static constexpr std::string_view apart = "which would be trained apart";
     LayerReader(const onnx::GraphProto& proto, const std::string& name)
         : graph_(name, image_of(proto)), values_(proto, graph_)
     {
@@ -29,16 +31,28 @@ class LayerReader {
             throw Refused{"of '" + node.input(index) + "', which is no number in the file"};
         return *given->scalar();
     }
+    /// Throws Refused unless this operator trains the constant, alone.
+    void require_trained(const Node& node, int index)
+    {
+        const Tensor* const found = constant(node, index);
+        if (found == nullptr) throw Refused{"with trained numbers that are not constant"};
+        if (!values_.trains(*found)) throw Refused{"with numbers that do not train, of an operator Constant"};
+        const auto [known, is_new] = users_.emplace(node.input(index), node.name());
+        // The other exporter joins tensors of the same numbers, such as the gains of two norms before their training.
+        const bool are_joined = !node.name().starts_with('/') && found->is_even;
+        if (!is_new && !are_joined) throw Refused{"with the weights of '" + known->second + "', " + std::string(apart)};
+    }
     const Shape& shape(int layer) const { return graph_.layer(layer).output; }
     const Tensor& weights(const Node& node, std::size_t axes)
     {
         const Tensor* const found = constant(node, 1);
         if (found == nullptr || found->dims.size() != axes || !found->table.empty())
             throw Refused{"without constant weights"};
+        if (!values_.trains(*found)) throw Refused{"with numbers that do not train, of an operator Constant"};
         count_of(found->dims);  // throws for more than 2^62
         const auto [known, is_new] = users_.emplace(found->origin.empty() ? node.input(1) : found->origin, node.name());
         if (!is_new && embedding_of(*found) < 0)
-            throw Refused{"with the weights of '" + known->second + "', which would be trained apart"};
+            throw Refused{"with the weights of '" + known->second + "', " + std::string(apart)};
         return *found;
     }
     /// The embedding that these are the weights of; -1: none.
@@ -104,6 +118,7 @@ class LayerReader {
         if (of.axes.empty() || of.axes.back() != all_channels(source) || scale == nullptr ||
             scale->dims != Numbers{shape(source).channels} || !node.has(2))
             throw Refused{"over other than the channels, with a scale and a shift of each"};
+        for (const int index : {1, 2}) require_trained(node, index);
         const std::string name = module_of(node);
         return of_each(node, [&](int whole) { return graph_.layer_norm(name, whole, node.real("epsilon", 1e-5F)); });
     }
@@ -135,6 +150,7 @@ class LayerReader {
         if (!is_of_tokens(of) || !added.is_float || added.dims.empty() || !added.table.empty() ||
             added.dims.back() != shape(source).channels || (!is_same && values != shape(source).elements()))
             throw Refused{"of a constant that is neither a bias nor of each position"};
+        require_trained(node, 1 - index);
         const std::string name = module_of(node, 1 - index);
         return of_each(
             node, [&](int whole) { return is_same ? graph_.shift(name, whole) : graph_.positions(name, whole); },
@@ -154,6 +170,7 @@ class LayerReader {
             if (token == nullptr || !is_of_tokens(of) || token->dims.size() != 3 ||
                 token->dims[2] != shape(source).channels || !token->table.empty())
                 throw Refused{"of a constant that is no token"};
+            require_trained(node, index);
             all += extent_of(token->dims[1]);
         }
         const int count = extent_of(all);
@@ -192,6 +209,7 @@ class LayerReader {
                        of.axes[static_cast<std::size_t>(before + (axis - factor.dims.begin()))] == all_channels(source);
             }();
         if (!is_each) throw Refused{"of a constant that is no number of each channel"};
+        require_trained(node, 1 - index);
         const int channels = shape(source).channels;
         const std::string name = module_of(node, 1 - index);
         return of_each(

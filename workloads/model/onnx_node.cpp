@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -223,7 +224,10 @@ std::optional<float> Tensor::scalar() const
 
 Tensors::Tensors(const onnx::GraphProto& proto)
 {
-    for (const onnx::TensorProto& tensor : proto.initializer()) put(tensor.name(), tensor);
+    for (const onnx::TensorProto& tensor : proto.initializer()) {
+        put(tensor.name(), tensor);
+        held_.insert(tensor.name());
+    }
 }
 
 void Tensors::put(const std::string& name, const onnx::TensorProto& constant)
@@ -235,6 +239,10 @@ void Tensors::put(const std::string& name, const onnx::TensorProto& constant)
     const std::string& raw = constant.raw_data();
     made.is_zero = made.numbers ? std::ranges::all_of(*made.numbers, [](double number) { return number == 0; })
                                 : !raw.empty() && raw.find_first_not_of('\0') == std::string::npos;
+    const std::size_t size = raw.size() / static_cast<std::size_t>(std::max(1LL, count_of(made.dims)));
+    made.is_even =
+        made.numbers ? std::ranges::adjacent_find(*made.numbers, std::not_equal_to{}) == made.numbers->end()
+                     : size == 0 || std::equal(raw.begin() + static_cast<std::ptrdiff_t>(size), raw.end(), raw.begin());
     put(name, std::move(made));
 }
 

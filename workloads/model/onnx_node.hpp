@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,7 @@ struct Tensor {
     std::optional<Reals> numbers{};  ///< of a short list
     bool is_float = true;
     bool is_zero = false;  ///< all of its numbers, also of a long list
+    bool is_even = true;   ///< all of its numbers are the same, or not known
     std::string origin{};  ///< the tensor of the file that it comes from
     Numbers table{};       ///< of rows of a trained table: its extents; the numbers are then their places in it
 
@@ -162,6 +164,8 @@ class Tensors {
     }
 
     void put(const std::string& name, const onnx::TensorProto& constant);
+    /// False for one of an operator Constant, which training leaves as it is.
+    bool trains(const Tensor& tensor) const { return tensor.origin.empty() || held_.contains(tensor.origin); }
     const Tensor* find(const std::string& name) const
     {
         const auto found = values_.find(name);
@@ -170,6 +174,7 @@ class Tensors {
 
   private:
     std::map<std::string, Tensor> values_;
+    std::set<std::string> held_;  ///< names of the file's tensors
 };
 
 /// What exporters compute from shapes, as PyTorch writes a channel shuffle as Shape, Gather, Div and Concat of

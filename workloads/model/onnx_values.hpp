@@ -29,6 +29,7 @@ class Values {
 
     /// Null if the input is left out or is no constant.
     const Tensor* constant(const Node& node, int index) const { return constants_.find(node, index); }
+    bool trains(const Tensor& constant) const { return constants_.trains(constant); }
     /// The layer that gives this input as a map or a list; adds the layers that make it of a view. Throws Refused.
     int layer(const Node& node, int index = 0);
     /// The layer that gives what the view has, in any order of its axes. Throws Refused.
