@@ -12,7 +12,6 @@
 #include <cstring>
 #include <functional>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace {
@@ -46,27 +45,17 @@ Vector sum(const Vector& memory, Vector addend)
     return value;
 }
 
-/// `step`: one vector of each array.
-struct Load {
-    static constexpr long arrays = 1;
-    static void step(Vector& a, Vector&, Vector&, Vector) { load(a); }
+/// What is done with one vector of each of so many arrays, and how many vectors that reads and writes.
+template <long number, long moves, auto does>
+struct Operation {
+    static constexpr long arrays = number, moved = moves;
+    static constexpr auto step = does;
 };
-struct Store {
-    static constexpr long arrays = 1;
-    static void step(Vector& a, Vector&, Vector&, Vector x) { store(a, x); }
-};
-struct Copy {
-    static constexpr long arrays = 2;
-    static void step(Vector& a, Vector& b, Vector&, Vector) { store(b, load(a)); }
-};
-struct Update {
-    static constexpr long arrays = 1;
-    static void step(Vector& a, Vector&, Vector&, Vector x) { store(a, product(a, x)); }
-};
-struct Triad {
-    static constexpr long arrays = 3;
-    static void step(Vector& a, Vector& b, Vector& c, Vector x) { store(b, sum(c, product(a, x))); }
-};
+using Load = Operation<1, 1, [](Vector& a, Vector&, Vector&, Vector) { load(a); }>;
+using Store = Operation<1, 1, [](Vector& a, Vector&, Vector&, Vector x) { store(a, x); }>;
+using Copy = Operation<2, 2, [](Vector& a, Vector& b, Vector&, Vector) { store(b, load(a)); }>;
+using Update = Operation<1, 2, [](Vector& a, Vector&, Vector&, Vector x) { store(a, product(a, x)); }>;
+using Triad = Operation<3, 3, [](Vector& a, Vector& b, Vector& c, Vector x) { store(b, sum(c, product(a, x))); }>;
 
 /// Passes over arrays of `length` vectors each, `count` in an iteration.
 template <class Operation, long count>
@@ -89,8 +78,7 @@ double rate_of(Vector* data, long set)
     using Clock = std::chrono::steady_clock;
     const long length = set / Operation::arrays / (count * width) * count;
     const long repetitions = std::max(1L, 20'000'000 / set);
-    const double moved =
-        1.0 * length * width * repetitions * (std::is_same_v<Operation, Update> ? 2 : Operation::arrays);
+    const double moved = 1.0 * length * width * repetitions * Operation::moved;
     std::array<double, 40> rates{};
     for (double& rate : rates) {
         const auto begin = Clock::now();
