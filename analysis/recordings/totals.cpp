@@ -59,43 +59,26 @@ bool matches(const Measurement& row, const CopyTotal& copies)
     return !host || row.point.text_or("pages", std::string(name(*host))) == name(*host);
 }
 
-/// Adds up the records of one memory in their order.
-class MemoryTracker {
-  public:
-    void add(MemoryUse& use, const MemoryRecord& record)
-    {
-        if (record.action == MemoryAction::allocate)
-            allocate(use, record);
-        else
-            release(use, record);
-        use.peak = std::max(use.peak, use.left);
-        if (record.start) use.timeline.push_back({*record.start, use.left});
-    }
-
-  private:
-    void allocate(MemoryUse& use, const MemoryRecord& record)
-    {
+/// `held`: bytes by address. A release is of the recorded allocation, because recorders may omit its size.
+void add(MemoryUse& use, const MemoryRecord& record, std::unordered_map<std::uint64_t, Bytes>& held)
+{
+    if (record.action == MemoryAction::allocate) {
         ++use.allocations;
-        if (!record.bytes) return;
-        use.left += *record.bytes;
-        if (record.address) held_[*record.address] = *record.bytes;
-    }
-
-    /// Uses the size of the recorded allocation, because recorders may omit it in a release.
-    void release(MemoryUse& use, const MemoryRecord& record)
-    {
+        use.left += record.bytes.value_or(Bytes{});
+        if (record.bytes && record.address) held[*record.address] = *record.bytes;
+    } else {
         ++use.releases;
-        const auto found = record.address ? held_.find(*record.address) : held_.end();
-        if (found == held_.end()) {
+        const auto found = record.address ? held.find(*record.address) : held.end();
+        if (found == held.end()) {
             ++use.unmatched;
-            return;
+        } else {
+            use.left -= found->second;
+            held.erase(found);
         }
-        use.left -= found->second;
-        held_.erase(found);
     }
-
-    std::unordered_map<std::uint64_t, Bytes> held_;
-};
+    use.peak = std::max(use.peak, use.left);
+    if (record.start) use.timeline.push_back({*record.start, use.left});
+}
 
 }  // namespace
 
@@ -161,8 +144,8 @@ std::vector<MemoryUse> follow_memory(const RecordedFolder& folder)
         if (timed) std::ranges::stable_sort(records, {}, [](const MemoryRecord& r) { return r.start->value; });
         MemoryUse& use = all[key];
         std::tie(use.row, use.device, use.memory) = key;
-        MemoryTracker tracker;
-        for (const MemoryRecord& record : records) tracker.add(use, record);
+        std::unordered_map<std::uint64_t, Bytes> held;
+        for (const MemoryRecord& record : records) add(use, record, held);
         if (!timed) use.timeline.clear();
     }
     return largest_first(std::move(all), &MemoryUse::peak);
