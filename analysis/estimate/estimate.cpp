@@ -3,6 +3,7 @@
 
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/work.hpp"
 
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <span>
 
 namespace roof::analysis {
@@ -38,22 +40,13 @@ PassWork total(const ModelEstimate& estimate, Pass pass, Choice counts)
 {
     PassWork sum;
     for (const LayerEstimate& layer : estimate.layers)
-        if (counts(layer)) sum = sum + layer.work.*pass;
+        if (std::invoke(counts, layer)) sum = sum + layer.work.*pass;
     return sum;
 }
 
-bool any(const LayerEstimate& /*layer*/)
-{
-    return true;
-}
-bool contraction(const LayerEstimate& layer)
-{
-    return layer.is_contraction;
-}
-bool elementwise(const LayerEstimate& layer)
-{
-    return !contraction(layer);
-}
+constexpr auto any = [](const LayerEstimate&) { return true; };
+constexpr auto contraction = &LayerEstimate::is_contraction;
+constexpr auto elementwise = [](const LayerEstimate& layer) { return !layer.is_contraction; };
 
 /// Whether Winograd's F(4x4, 3x3) can compute it.
 bool may_be_winograds(const model::Layer& layer)
@@ -136,10 +129,9 @@ LayerEstimate loss_estimate(const model::Graph& graph, int batch, Precision prec
 /// Kinds of layers in their own order, then those of operators as they appear.
 std::vector<std::string> elementwise_kinds(const ModelEstimate& estimate)
 {
-    std::vector<std::string> kinds;
-    for (const auto& row : names_of(model::LayerKind{}).rows) kinds.emplace_back(row.name);
+    std::vector<std::string> kinds = names_in(names_of(model::LayerKind{}).rows);
     for (const LayerEstimate& layer : estimate.layers)
-        if (elementwise(layer) && std::ranges::find(kinds, layer.kind) == kinds.end()) kinds.push_back(layer.kind);
+        if (elementwise(layer)) add_once(kinds, layer.kind);
     return kinds;
 }
 
@@ -165,7 +157,7 @@ double executed_flops(const ModelEstimate& estimate, std::span<const Pass> of)
     double sum = 0;
     for (const LayerEstimate& layer : estimate.layers)
         for (const Pass pass : of)
-            if (contraction(layer)) sum += std::round((layer.work.*pass).flops.value * layer.work.executed);
+            if (layer.is_contraction) sum += std::round((layer.work.*pass).flops.value * layer.work.executed);
     return sum;
 }
 
@@ -202,7 +194,7 @@ std::string layer_table(const ModelEstimate& estimate)
 {
     Texts rows;
     for (const LayerEstimate& layer : estimate.layers) {
-        if (!contraction(layer)) continue;
+        if (!layer.is_contraction) continue;
         const std::string output = fmt::format("{}", fmt::join(layer.output_shape, "x"));
         rows.push_back(layer_cells(layer.name, output, layer.parameters, layer.work.forward, true));
     }
@@ -210,7 +202,7 @@ std::string layer_table(const ModelEstimate& estimate)
         int layers = 0;
         long long parameters = 0;
         const PassWork forward = total(estimate, &LayerWork::forward, [&](const LayerEstimate& layer) {
-            if (layer.kind != kind || contraction(layer)) return false;
+            if (layer.kind != kind || layer.is_contraction) return false;
             ++layers;
             parameters += layer.parameters;
             return true;
@@ -314,7 +306,7 @@ ModelEstimate estimate_model(const EstimateRequest& request)
             throw InputError(graph.name() + " has more than 2^62 multiply-adds");
         estimate.multiply_adds += work.multiply_adds;
         estimate.multiply_adds_unpadded += work.multiply_adds_unpadded;
-        estimate.flops.add(work, contraction(layer));
+        estimate.flops.add(work, layer.is_contraction);
     }
     return estimate;
 }

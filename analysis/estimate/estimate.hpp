@@ -7,8 +7,10 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof::analysis {
@@ -80,5 +82,24 @@ nlohmann::json to_json(const ModelEstimate& estimate);
 
 /// Tables of fewer than 100 columns. Convolution and linear layers have a row each; other layers are summed by kind.
 std::string to_text(const ModelEstimate& estimate);
+
+// A step that another program counted, such as the Python package of any model of PyTorch: a results folder whose rows
+// are of the bench `estimate`, analytic and without times. What a layer does besides its products stands in a row of
+// layers.csv of its own, of another kind; `implementation` there has the extents of what the products make, or "FLOPs
+// unknown" where not all are counted. memory.csv has an allocation for each of these, by its `phase`:
+//   parameters    of each layer, in the format of the row's precision       weights      all of them as they are stored
+//   inputs        of the step                                               activations  what the forward pass keeps
+//   for the backward pass caches        what stays from token to token                            train, forward,
+//   inference  the most that is alive besides
+
+inline constexpr std::string_view recorded_bench = "estimate";
+
+struct RecordedEstimate {
+    ModelEstimate counted;
+    EstimateRequest request;  ///< as far as the row has it
+};
+
+/// One for each row. Throws InputError for a folder that is damaged or has no such row.
+std::vector<RecordedEstimate> read_estimates(const std::filesystem::path& folder);
 
 }  // namespace roof::analysis

@@ -4,6 +4,7 @@
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/table.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
 
@@ -42,8 +43,7 @@ std::vector<std::string> level_names(std::span<const MachineEstimate> estimates)
 {
     std::vector<std::string> names{std::string(memory_level)};
     for (const MachineEstimate& estimate : estimates)
-        for (const LevelPlacement& level : estimate.levels)
-            if (std::ranges::find(names, level.level) == names.end()) names.push_back(level.level);
+        for (const LevelPlacement& level : estimate.placed.levels) add_once(names, level.level);
     std::ranges::sort(names, {}, [](const std::string& level) { return std::pair(level == memory_level, level); });
     return names;
 }
@@ -52,7 +52,8 @@ void add_roofs(EstimateRows& all, std::span<const MachineEstimate> estimates)
 {
     using L = const LevelPlacement&;
     all.push_back({{"peak", "peak_flop_per_s", placed([](E e) {
-                        return number(e.peak.value, rate_text(e.peak.value, "FLOP/s", e.peak_is_lower_bound));
+                        return number(e.placed.compute_roof.value,
+                                      rate_text(e.placed.compute_roof.value, "FLOP/s", e.placed.peak_is_lower_bound));
                     })},
                    machines});
     for (const std::string& level : level_names(estimates)) {
@@ -60,8 +61,8 @@ void add_roofs(EstimateRows& all, std::span<const MachineEstimate> estimates)
         const bool is_memory = level == memory_level;
         const auto add = [&](const char* what, const char* key, std::string_view known, auto read) {
             const auto at_level = [level, read](E e) {
-                const auto found = std::ranges::find(e.levels, level, &LevelPlacement::level);
-                return found == e.levels.end() ? absent() : read(*found, e.peak);
+                const auto* const found = find_in(e.placed.levels, level, &LevelPlacement::level);
+                return found ? read(*found, e.placed.compute_roof) : absent();
             };
             all.push_back({{level + what, is_memory ? key : "", placed(at_level),
                             is_memory ? Shown::everywhere : Shown::terminal},
@@ -106,16 +107,17 @@ void add_times(EstimateRows& all)
         all.push_back({{what, key, placed(std::move(read))}, both});
     };
     add("bound by", "bound", [](E e) {
-        const char* const bound = e.binds_compute ? "compute" : "memory";
-        return word(fmt::format("{}, {}", bound, e.binds), bound);
+        const char* const bound = e.placed.binds_compute ? "compute" : "memory";
+        return word(fmt::format("{}, {}", bound, e.placed.binds), bound);
     });
     add("time under compute roof", "compute_share", [](E e) { return share(e.compute_share); });
     add("time, layer by layer", "layer_by_layer_s",
-        [](E e) { return number(e.layer_by_layer.value, range_text(e.layer_by_layer, e.layer_by_layer_range)); });
+        [](E e) { return number(e.placed.attainable.value, range_text(e.placed.attainable, e.layer_by_layer_range)); });
     add("time, without overlap", "without_overlap_s",
         [](E e) { return number(e.without_overlap.value, range_text(e.without_overlap, e.without_overlap_range)); });
     add("time, network at once", "at_once_s", [](E e) {
-        return number(e.at_once.value, fmt::format("{}, {}", format_duration(e.at_once.value), e.at_once_binds));
+        return number(e.at_once.attainable.value,
+                      fmt::format("{}, {}", format_duration(e.at_once.attainable.value), e.at_once.binds));
     });
 }
 
@@ -152,12 +154,12 @@ void add_throughput(EstimateRows& all, const EstimateRequest& request)
     };
     add("images/s, layer by layer", "images_per_s", false, [](E e) { return plain(e.images_per_second()); });
     add("tokens/s, layer by layer", "tokens_per_s", true, [](E e) {
-        const double tokens = tokens_each(e.request) * e.request.batch * e.request.devices;
+        const double tokens = tokens_each(e.request) * e.images();
         return number(tokens / e.step().value,
                       rate_range_text(tokens, e.step(), e.scaling ? TimeRange{} : e.layer_by_layer_range));
     });
     add("tokens/s, without overlap", "", true, [](E e) {
-        const double tokens = tokens_each(e.request) * e.request.batch * e.request.devices;
+        const double tokens = tokens_each(e.request) * e.images();
         return numeric_text(rate_range_text(tokens, e.without_overlap, e.without_overlap_range));
     });
     add("epoch of " + how_many(static_cast<std::size_t>(request.images), "image"), "epoch_s", false,
@@ -189,7 +191,8 @@ EstimateRows rows_of(std::span<const MachineEstimate> estimates)
         {{"devices", "devices", [](E e) { return count(e.request.devices); }}},
         {{"machine", "machine", [](E e) { return word(e.machine); }}},
         {{"roofs", "roofs_known", [](E e) { return word(name(e.known)); }}},
-        {{"FLOPs of all layers", "flops_of_all_layers", placed([](E e) { return amount(e.flops.value, "FLOP"); })},
+        {{"FLOPs of all layers", "flops_of_all_layers",
+          placed([](E e) { return amount(e.placed.flops.value, "FLOP"); })},
          counted},
     };
     if (estimates.empty()) return all;
@@ -241,18 +244,17 @@ nlohmann::json memory_json(const MachineEstimate& estimate)
 
 nlohmann::json levels_json(const MachineEstimate& estimate)
 {
-    nlohmann::json levels = nlohmann::json::array();
-    for (const LevelPlacement& level : estimate.levels)
-        levels.push_back({{"level", level.level},
-                          {"level_roof_byte_per_s", json_number(level.roof.value)},
-                          {"access", text_or_null(accesses_text(level))},
-                          {"is_lower_bound", level.is_lower_bound},
-                          {"compulsory_bytes", level.low.value},
-                          {"most_bytes", level.high.value},
-                          {"intensity_low", json_number(level.intensity_low.value)},
-                          {"intensity_high", json_number(level.intensity_high.value)},
-                          {"ridge", json_number(ridge_point(estimate.peak, level.roof).value)}});
-    return levels;
+    return mapped(estimate.placed.levels, [&](const LevelPlacement& level) -> nlohmann::json {
+        return {{"level", level.level},
+                {"level_roof_byte_per_s", json_number(level.roof.value)},
+                {"access", text_or_null(accesses_text(level))},
+                {"is_lower_bound", level.is_lower_bound},
+                {"compulsory_bytes", level.low.value},
+                {"most_bytes", level.high.value},
+                {"intensity_low", json_number(level.intensity_low.value)},
+                {"intensity_high", json_number(level.intensity_high.value)},
+                {"ridge", json_number(ridge_point(estimate.placed.compute_roof, level.roof).value)}};
+    });
 }
 
 nlohmann::json end_json(const std::optional<Seconds>& end)
@@ -262,16 +264,15 @@ nlohmann::json end_json(const std::optional<Seconds>& end)
 
 nlohmann::json layers_json(const MachineEstimate& estimate)
 {
-    nlohmann::json layers = nlohmann::json::array();
-    for (const Placement& layer : estimate.layers)
-        layers.push_back({{"layer", layer.name},
-                          {"kind", layer.kind},
-                          {"phase", layer.phase_name()},
-                          {"flops", layer.flops.value},
-                          {"compulsory_bytes", layer.levels.empty() ? 0 : layer.levels.back().low.value},
-                          {"attainable_s", layer.attainable.value},
-                          {"binds", layer.binds}});
-    return layers;
+    return mapped(estimate.layers, [](const Placement& layer) -> nlohmann::json {
+        return {{"layer", layer.name},
+                {"kind", layer.kind},
+                {"phase", layer.phase_name()},
+                {"flops", layer.flops.value},
+                {"compulsory_bytes", layer.levels.empty() ? 0 : layer.levels.back().low.value},
+                {"attainable_s", layer.attainable.value},
+                {"binds", layer.binds}};
+    });
 }
 
 }  // namespace
@@ -312,13 +313,14 @@ std::string bound_sentence(const MachineEstimate& e)
         "{} at batch {}{} on {}", e.request.model, e.request.batch,
         e.request.passes == Passes::train ? "" : fmt::format(", {} alone,", name(e.request.passes)), e.machine);
     if (!e.reason.empty()) return what + ": no estimate; " + e.reason + ".";
-    const LevelPlacement& memory = e.levels.back();
+    const LevelPlacement& memory = e.placed.levels.back();
     return fmt::format(
         "{} is {}-bound: {} of its {} lie under {} ({} FLOP/B, ridge point {}).", what,
-        e.binds_compute ? "compute" : "memory", percent(e.binds_compute ? e.compute_share : 1 - e.compute_share),
-        format_duration(e.layer_by_layer.value),
-        e.binds_compute ? fmt::format("the {} roof", traits(e.request.precision).name) : "bandwidth roofs",
-        plain_number(memory.intensity_high.value), plain_number(ridge_point(e.peak, memory.roof).value));
+        e.placed.binds_compute ? "compute" : "memory",
+        percent(e.placed.binds_compute ? e.compute_share : 1 - e.compute_share),
+        format_duration(e.placed.attainable.value),
+        e.placed.binds_compute ? fmt::format("the {} roof", traits(e.request.precision).name) : "bandwidth roofs",
+        plain_number(memory.intensity_high.value), plain_number(ridge_point(e.placed.compute_roof, memory.roof).value));
 }
 
 DataTable estimates_table(const std::vector<MachineEstimate>& estimates)
@@ -336,10 +338,10 @@ nlohmann::json to_json(const MachineEstimate& e)
         {"title", json_text(e.title)},
         {"quality", text_or_null(e.quality)},
         {"reason", text_or_null(e.reason)},
-        {"peak_is_lower_bound", e.peak_is_lower_bound},
+        {"peak_is_lower_bound", e.placed.peak_is_lower_bound},
         {"is_lower_bound", e.is_lower_bound},
         {"levels", levels_json(e)},
-        {"binds", text_or_null(e.binds)},
+        {"binds", text_or_null(e.placed.binds)},
         {"layer_by_layer_low_s", end_json(e.layer_by_layer_range.low)},
         {"layer_by_layer_high_s", end_json(e.layer_by_layer_range.high)},
         {"without_overlap_low_s", end_json(e.without_overlap_range.low)},

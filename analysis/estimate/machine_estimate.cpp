@@ -2,12 +2,12 @@
 
 #include "analysis/roofline/roofs.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/method/bench/machine.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace roof::analysis {
 namespace {
@@ -69,12 +69,11 @@ Seconds one_after_the_other(const Placement& layer, const Ceiling& compute, cons
 {
     Seconds moving;
     for (const LevelPlacement& level : layer.levels) {
-        const auto found = std::ranges::find(levels, level.level, &Ceiling::level);
-        const double share = found == levels.end() ? 1 : (*found)->typical_share();
+        const auto* const roof = find_in(levels, level.level, &Ceiling::level);
+        const double share = roof ? (*roof)->typical_share() : 1;
         moving = std::max(moving, level.low / (level.roof * share));
     }
-    const Flops flops = layer.executed.value > 0 ? layer.executed : layer.flops;
-    return flops / (layer.compute_roof * compute.typical_share()) + moving;
+    return layer.done() / (layer.compute_roof * compute.typical_share()) + moving;
 }
 
 Ceilings at_end(Ceilings ceilings, decltype(Rate::low) Rate::*end)
@@ -101,10 +100,10 @@ TimeRange layer_by_layer_range(const Measurement& planned, const Target& target,
 /// Of one kernel in a CUDA graph; 0 where nobody measured it.
 Seconds launch_of(const Target& target)
 {
-    const auto found = std::ranges::find_if(target.ceilings.all, [&](const Ceiling& one) {
+    const auto* const launch = first_in(target.ceilings.all, [&](const Ceiling& one) {
         return one.device == target.device && one.kind == Role::latency && one.level == "graph";
     });
-    return found == target.ceilings.all.end() ? Seconds{} : found->per_access();
+    return launch ? launch->per_access() : Seconds{};
 }
 
 /// By LayerEstimate::loops. Each layer and pass takes one launch, too.
@@ -114,8 +113,8 @@ std::map<std::string, Seconds> times_by_loops(std::span<const Placement> layers,
 {
     std::map<std::string, Seconds> times;
     for (const Placement& layer : layers) {
-        const auto found = std::ranges::find(counted.layers, layer.name, &LayerEstimate::name);
-        const std::string& loops = found == counted.layers.end() ? layer.kind : found->loops;
+        const auto* const found = find_in(counted.layers, layer.name, &LayerEstimate::name);
+        const std::string& loops = found ? found->loops : layer.kind;
         // SGD updates linear layers that are not of positions from the factors of their gradient, in their own loop.
         const bool is_own = layer.phase != Phase::update ||
                             (counted.optimizer == model::Optimizer::sgd && loops == name(model::LayerKind::linear));
@@ -141,7 +140,7 @@ void add_times(MachineEstimate& estimate)
                                                           : estimate.update;
         phase += layer.attainable;
     }
-    estimate.compute_share = under_compute / estimate.layer_by_layer;
+    estimate.compute_share = under_compute / estimate.placed.attainable;
 }
 
 void add_scaling(MachineEstimate& estimate, const Target& target)
@@ -152,23 +151,11 @@ void add_scaling(MachineEstimate& estimate, const Target& target)
         ring_all_reduce(estimate.footprint.gradients, request.devices, target.link(request.link));
     estimate.scaling =
         ScalingEstimate{.all_reduce = all_reduce,
-                        .exposed = estimate.layer_by_layer + all_reduce,
+                        .exposed = estimate.placed.attainable + all_reduce,
                         .hidden = estimate.forward + std::max(all_reduce, estimate.backward) + estimate.update};
 }
 
 }  // namespace
-
-double MachineEstimate::images_per_second() const
-{
-    const double images = static_cast<double>(request.batch) * request.devices;
-    return step().value > 0 ? images / step().value : 0;
-}
-
-Seconds MachineEstimate::epoch() const
-{
-    const double images = static_cast<double>(request.batch) * request.devices;
-    return std::ceil(static_cast<double>(request.images) / images) * step();
-}
 
 TimeRange range_of(Seconds least, double fastest, Seconds most, double slowest, const std::optional<double>& between)
 {
@@ -187,7 +174,7 @@ std::optional<int> compute_bound_from(const Target& target, EstimateRequest requ
 {
     const auto is_compute_bound = [&](int batch) {
         request.batch = batch;
-        return estimate_on(target, request).binds_compute;
+        return estimate_on(target, request).placed.binds_compute;
     };
     if (is_compute_bound(1) || !is_compute_bound(largest)) return std::nullopt;
     int below = 1;
@@ -231,7 +218,7 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     }
     Measurement planned = planned_step(counted, request, target.device);
     estimate.layers = place(planned, target.ceilings, target.machine);
-    const Placement step = estimate.layers.front();
+    estimate.placed = estimate.layers.front();
     estimate.layers.erase(estimate.layers.begin());
     estimate.layer_by_layer_range = layer_by_layer_range(planned, target, roofs);
     estimate.by_loops = times_by_loops(estimate.layers, counted, target, *compute, roofs.levels);
@@ -247,16 +234,7 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
             range_of(fastest, fastest_of_predicted, estimate.without_overlap, slowest_of_predicted, estimate.between);
     }
     planned.parts.clear();  // the network as one piece of work
-    const Placement whole = place(planned, target.ceilings, target.machine).front();
-    estimate.flops = step.flops;
-    estimate.binds = step.binds;
-    estimate.binds_compute = step.binds_compute;
-    estimate.layer_by_layer = step.attainable;
-    estimate.at_once = whole.attainable;
-    estimate.at_once_binds = whole.binds;
-    estimate.peak = step.compute_roof;
-    estimate.peak_is_lower_bound = compute->steadiness == Steadiness::at_least;
-    estimate.levels = step.levels;
+    estimate.at_once = place(planned, target.ceilings, target.machine).front();
     add_times(estimate);
     add_scaling(estimate, target);
     return estimate;

@@ -21,6 +21,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cmath>
 #include <map>
 #include <optional>
 #include <span>
@@ -53,25 +54,18 @@ struct MachineEstimate {
     EstimateRequest request;
     std::string machine;
     std::string title;
-    std::string quality;        ///< of measured ceilings, as a sentence; else empty
-    Known known = Known::spec;  ///< how peak and bandwidths are known
-    std::string reason;         ///< why there is no estimate; then only the footprint is set
-    Flops flops;                ///< of the step
-    FlopRate peak;
-    bool peak_is_lower_bound = false;
-    bool is_lower_bound = false;         ///< of FLOPs: some are unknown, and the times are lower bounds, too
-    std::vector<LevelPlacement> levels;  ///< traffic of the whole network, nearest to the core first
-    std::string binds;                   ///< the roof with most of the layer-by-layer time
-    bool binds_compute = false;
-    double compute_share = 0;  ///< share of the compute roof in layer_by_layer
-    Seconds layer_by_layer;
-    Seconds at_once;
-    std::string at_once_binds;
+    std::string quality;          ///< of measured ceilings, as a sentence; else empty
+    Known known = Known::spec;    ///< how peak and bandwidths are known
+    std::string reason;           ///< why there is no estimate; then only the footprint is set
+    Placement placed;             ///< the step, layer by layer: `binds` has most of its attainable time
+    Placement at_once;            ///< the network as one piece of work
+    bool is_lower_bound = false;  ///< of FLOPs: some are unknown, and the times are lower bounds, too
+    double compute_share = 0;     ///< share of the compute roof in the time layer by layer
     Seconds without_overlap;
     TimeRange layer_by_layer_range, without_overlap_range;
     std::optional<double> between{};            ///< between_times()
     std::map<std::string, Seconds> by_loops{};  ///< `without_overlap` by LayerEstimate::loops; "update" of all layers
-    Seconds forward, backward, update;          ///< add up to layer_by_layer
+    Seconds forward, backward, update;          ///< add up to the time layer by layer
     std::optional<ScalingEstimate> scaling;
     Footprint footprint;
     Bytes memory;           ///< 0 if unknown
@@ -79,9 +73,10 @@ struct MachineEstimate {
     std::vector<Placement> layers;
 
     /// One step on all devices, with an exposed all-reduce.
-    Seconds step() const { return scaling ? scaling->exposed : layer_by_layer; }
-    double images_per_second() const;
-    Seconds epoch() const;
+    Seconds step() const { return scaling ? scaling->exposed : placed.attainable; }
+    double images() const { return static_cast<double>(request.batch) * request.devices; }
+    double images_per_second() const { return step().value > 0 ? images() / step().value : 0; }
+    Seconds epoch() const { return std::ceil(static_cast<double>(request.images) / images()) * step(); }
     bool fits() const { return memory.value <= 0 || footprint.total() <= memory; }
 };
 

@@ -4,6 +4,7 @@
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -88,8 +89,7 @@ AlphaBeta solve(std::span<const MessagePoint> points, const std::vector<double>&
 template <class Unit, class Of>
 Estimate<Unit> interval_of(const std::vector<AlphaBeta>& drawn, double best, int n, const Of& of)
 {
-    std::vector<double> values;
-    for (const AlphaBeta& draw : drawn) values.push_back(of(draw));
+    std::vector<double> values = mapped(drawn, of);
     std::ranges::sort(values);
     const auto at = [&](double share) {
         return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
@@ -204,9 +204,15 @@ std::vector<PathFit> fits_of(std::span<const MessagePoint> points)
     return fits;
 }
 
-Cell percents(double low, double high)
+template <class Text>
+Cell from_to(double low, double high, const Text& text)
 {
-    return {Spread{0.5 * (low + high), low, high}, fmt::format("{} to {}", percent(low), percent(high)), true};
+    return {Spread{0.5 * (low + high), low, high}, fmt::format("{} to {}", text(low), text(high)), true};
+}
+
+Cell percents(const Bracket& of)
+{
+    return from_to(of.low, of.high, percent);
 }
 
 DataTable scaling_prediction_table(const ScalingPrediction& prediction)
@@ -216,8 +222,8 @@ DataTable scaling_prediction_table(const ScalingPrediction& prediction)
         {"nodes", "nodes", [](P p) { return count(p.nodes); }},
         {"ranks", "ranks", [](P p) { return count(p.ranks); }},
         {"all-reduce", "all_reduce_s", [](P p) { return seconds(p.all_reduce); }},
-        {"model", "efficiency_*", [](P p) { return percents(p.bracket.low, p.bracket.high); }},
-        {"as runs showed", "interval_*", [](P p) { return percents(p.interval.low, p.interval.high); }},
+        {"model", "efficiency_*", [](P p) { return percents(p.bracket); }},
+        {"as runs showed", "interval_*", [](P p) { return percents(p.interval); }},
         {"images/s", "images_per_s_*",
          [](P p) {
              return Cell{Spread{p.images_low, p.images_low, p.images_high},
@@ -242,14 +248,12 @@ DataTable held_out_table(const ScalingPrediction& prediction)
         {"exposed, predicted", "exposed_predicted_*_s",
          [](H h) {
              const auto beyond = [&](double efficiency) { return std::max(0.0, h.alone.value * (1 / efficiency - 1)); };
-             const double low = beyond(h.interval.high);
-             const double high = beyond(h.interval.low);
-             return Cell{Spread{0.5 * (low + high), low, high},
-                         fmt::format("{} to {}", format_si(low, "s"), format_si(high, "s")), true};
+             return from_to(beyond(h.interval.high), beyond(h.interval.low),
+                            [](double seconds) { return format_si(seconds, "s"); });
          }},
         {"speedup", "speedup", [](H h) { return plain(h.measured * h.ranks); }},
         {"fitted on", "fitted_ranks", [](H h) { return word(h.fitted_on); }},
-        {"predicted", "efficiency_*", [](H h) { return percents(h.interval.low, h.interval.high); }},
+        {"predicted", "efficiency_*", [](H h) { return percents(h.interval); }},
         {"efficiency", "measured", [](H h) { return share(h.measured); }},
         {"finding", "finding", [](H h) { return word(name(judge_bracket(h.interval, h.measured))); }},
     };

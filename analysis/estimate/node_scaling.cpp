@@ -77,18 +77,14 @@ int nodes_of(const MessagePoint& point)
     return parse_number<int>(split(point.path, 'x').front()).value_or(0);
 }
 
-int each_of(const MessagePoint& point)
-{
-    return point.ranks / std::max(1, nodes_of(point));
-}
-
 /// All-reduces over fewer than `below` ranks (0: any); between nodes with one rank on each, or within one node.
 std::vector<MessagePoint> all_reduces(const std::vector<MessagePoint>& points, bool within, int below)
 {
     std::vector<MessagePoint> found;
     for (const MessagePoint& point : points) {
         if (point.operation != "allreduce" || (below > 0 && point.ranks >= below)) continue;
-        if (within ? nodes_of(point) == 1 : (nodes_of(point) > 1 && each_of(point) == 1)) found.push_back(point);
+        if (within ? nodes_of(point) == 1 : (nodes_of(point) > 1 && point.ranks / nodes_of(point) == 1))
+            found.push_back(point);
     }
     return found;
 }

@@ -4,6 +4,7 @@
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/csv_lines.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -42,10 +43,11 @@ Cell end_cell(const std::optional<Seconds>& end)
     return end ? seconds(*end) : absent();
 }
 
-/// "+3.4%", "-12%".
-std::string signed_percent(double share)
+/// A training step on one rank.
+bool is_predicted(const Point& point)
 {
-    return (share < 0 ? "-" : "+") + percent(std::abs(share));
+    return point.has("model") && point.has("batch") && point.has("precision") &&
+           !(point.has("ranks") && point.integer("ranks") > 1);
 }
 
 }  // namespace
@@ -53,13 +55,11 @@ std::string signed_percent(double share)
 std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target,
                                   const Measurement* trial)
 {
-    for (const char* axis : {"model", "batch", "precision"})
-        if (!point.has(axis)) return std::nullopt;
-    if (point.has("ranks") && point.integer("ranks") > 1) return std::nullopt;
+    if (!is_predicted(point)) return std::nullopt;
     const MachineEstimate estimate = estimate_on(target, request_of(point));
     if (!estimate.reason.empty()) return std::nullopt;
     Prediction prediction{row,
-                          estimate.layer_by_layer,
+                          estimate.placed.attainable,
                           estimate.without_overlap,
                           estimate.footprint.total(),
                           estimate.fits(),
@@ -119,8 +119,8 @@ PredictionErrors errors_of(std::span<const Prediction> predictions, std::span<co
     PredictionErrors errors;
     std::vector<double> sizes;
     for (const Prediction& prediction : predictions) {
-        const auto row = std::ranges::find(rows, prediction.row, &Measurement::id);
-        if (row == rows.end()) continue;
+        const Measurement* const row = find_in(rows, prediction.row, &Measurement::id);
+        if (row == nullptr) continue;
         errors.rows.push_back(error_of(prediction, *row));
         const PredictionError& one = errors.rows.back();
         if (one.measured.value > 0) sizes.push_back(std::abs(one.error));
@@ -161,7 +161,8 @@ DataTable predictions_table(const PredictionErrors& errors)
          }},
         {"error", "error_share",
          [](E e) {
-             Cell cell = only_if(e.measured.value > 0, analysis::number(e.error, signed_percent(e.error)));
+             const std::string text = (e.error < 0 ? "-" : "+") + percent(std::abs(e.error));
+             Cell cell = only_if(e.measured.value > 0, analysis::number(e.error, text));
              if (e.status == Status::ok) cell.value = e.error;
              return cell;
          }},
@@ -230,8 +231,8 @@ constexpr int images = 4;
 std::string loops_of(const TimedPart& part, const ModelEstimate& counted)
 {
     const std::string first = part.layer.substr(0, part.layer.find('+'));  // of fused layers
-    const auto found = std::ranges::find(counted.layers, first, &LayerEstimate::name);
-    return found == counted.layers.end() ? "update" : found->loops;
+    const auto* const found = find_in(counted.layers, first, &LayerEstimate::name);
+    return found ? found->loops : "update";
 }
 
 }  // namespace
@@ -252,13 +253,10 @@ EstimateRequest request_of(const Point& point)
 
 std::optional<Point> trial_of(const Point& row)
 {
-    for (const char* axis : {"model", "batch", "precision"})
-        if (!row.has(axis)) return std::nullopt;
-    if (row.has("ranks") && row.integer("ranks") > 1) return std::nullopt;
+    if (!is_predicted(row)) return std::nullopt;
     const EstimateRequest request = request_of(row);
     const ModelEstimate counted = estimate_model(request);
-    const bool reads_positions = std::ranges::find(counted.layers, name(model::LayerKind::attention),
-                                                   &LayerEstimate::kind) != counted.layers.end();
+    const bool reads_positions = is_in(name(model::LayerKind::attention), counted.layers, &LayerEstimate::kind);
     Point trial = row.without("tokens");
     if (request.passes == Passes::decode) {
         trial.set("model", fmt::format(over_cache, row.integer("tokens")));

@@ -1,6 +1,8 @@
-#include "analysis/estimate/recorded.hpp"
+#include "analysis/estimate/estimate.hpp"
 
+#include "analysis/estimate/prediction.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
 #include "ert/recording/record_files.hpp"
@@ -38,11 +40,10 @@ std::map<std::string, Allocations> allocations_in(const std::filesystem::path& f
     return all;
 }
 
-int whole(const Point& point, const char* axis)
+void check_size(const Point& point, const char* axis)
 {
     const long long value = point.integer(axis);
     if (value < 1 || value > largest) throw InputError(std::string(axis) + " of an estimate is from 1 to 2^24");
-    return static_cast<int>(value);
 }
 
 /// "1x64x4096"; nothing else is legal.
@@ -67,7 +68,7 @@ std::vector<LayerEstimate> layers_of(const Measurement& row, Allocations& held, 
         const auto [at, is_new] = found.try_emplace({part.layer, part.kind}, layers.size());
         if (is_new) layers.push_back({.name = part.layer, .kind = part.kind, .output_shape = {}, .work = {}});
         LayerEstimate& layer = layers[at->second];
-        layer.is_contraction = std::ranges::find(products, part.kind) != products.end();
+        layer.is_contraction = is_in(part.kind, products);
         model::LayerWork& work = layer.work;
         model::PassWork& pass = part.phase == Phase::forward ? work.forward : work.backward_data;
         pass = {part.work.flops, part.work.compulsory, part.work.no_reuse, {}};
@@ -117,13 +118,10 @@ Footprint footprint_of(const ModelEstimate& estimate, Allocations& held, Passes 
 
 RecordedEstimate estimate_of(const Measurement& row, Allocations held)
 {
-    EstimateRequest request;
-    request.model = row.point.text("model");
-    request.batch = whole(row.point, "batch");
-    request.precision = row.point.precision();
-    request.passes = parse_enum<Passes>(row.point.text_or("phase", "train"));
-    request.optimizer = parse_enum<model::Optimizer>(row.point.text_or("optimizer", "sgd"));
-    request.sizes["tokens"] = row.point.has("tokens") ? whole(row.point, "tokens") : 0;
+    check_size(row.point, "batch");
+    if (row.point.has("tokens")) check_size(row.point, "tokens");
+    EstimateRequest request = request_of(row.point);
+    request.sizes.try_emplace("tokens", 0);
     ModelEstimate counted{.model = request.model,
                           .batch = request.batch,
                           .precision = request.precision,

@@ -2,11 +2,11 @@
 
 #include "analysis/roofline/roofs.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/names.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/base/yaml_text.hpp"
 #include "ert/method/results/look_file.hpp"
-
-#include <algorithm>
 
 namespace roof::analysis {
 namespace {
@@ -82,16 +82,6 @@ class SheetReader : YamlReader {
 
 }  // namespace
 
-bool MachineSheet::is_called(const std::string& word) const
-{
-    return word == name || std::ranges::find(also, word) != also.end();
-}
-
-bool MachineSheet::describes(const std::string& model) const
-{
-    return std::ranges::find(models, model) != models.end();
-}
-
 MachineSheet parse_sheet(const std::string& text, const std::string& name)
 {
     return reading_yaml(name, [&] { return SheetReader(name).read(parse_yaml(text, name)); });
@@ -99,12 +89,9 @@ MachineSheet parse_sheet(const std::string& text, const std::string& name)
 
 const Link& Target::link(const std::string& link_name) const
 {
-    const auto found = std::ranges::find(links, link_name, &Link::name);
-    if (found != links.end()) return *found;
-    std::vector<std::string> names;
-    for (const Link& one : links) names.push_back(one.name);
+    if (const Link* const found = find_in(links, link_name, &Link::name)) return *found;
     throw InputError(links.empty() ? "'" + name + "' has no links between devices"
-                                   : unknown_word("link of " + name, link_name, names));
+                                   : unknown_word("link of " + name, link_name, names_in(links)));
 }
 
 Target target_of(const MachineSheet& sheet)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ert/base/precision.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/work.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
@@ -39,8 +40,8 @@ struct MachineSheet {
     std::vector<std::string> sources{};
 
     Bytes memory() const { return levels.back().capacity; }
-    bool is_called(const std::string& word) const;
-    bool describes(const std::string& model) const;
+    bool is_called(const std::string& word) const { return word == name || is_in(word, also); }
+    bool describes(const std::string& model) const { return is_in(model, models); }
 };
 
 /// Reads a sheet's YAML; messages contain `name`. Throws InputError with file, line, key and the legal values.

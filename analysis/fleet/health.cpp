@@ -5,6 +5,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/estimate.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
 #include "ert/method/results/seal.hpp"
@@ -288,23 +289,23 @@ std::string health_metrics(const HealthFinding& finding, double seconds)
 
 nlohmann::json health_json(const HealthFinding& finding, double seconds)
 {
-    nlohmann::json low = nlohmann::json::array();
-    for (const HealthRate& one : finding.low)
-        low.push_back({{"ceiling", json_text(one.ceiling)},
-                       {"finding", name(Finding::slow)},
-                       {"ratio", json_number(one.median)},
-                       {"low", json_number(one.low)},
-                       {"high", json_number(one.high)}});
-    nlohmann::json rates = nlohmann::json::array();
-    for (const HealthRate& rate : finding.rates)
-        rates.push_back({{"ceiling", json_text(rate.ceiling)}, {"ratio", json_number(rate.median)}});
+    const auto slow = [](const HealthRate& one) -> nlohmann::json {
+        return {{"ceiling", json_text(one.ceiling)},
+                {"finding", name(Finding::slow)},
+                {"ratio", json_number(one.median)},
+                {"low", json_number(one.low)},
+                {"high", json_number(one.high)}};
+    };
+    const auto any = [](const HealthRate& rate) -> nlohmann::json {
+        return {{"ceiling", json_text(rate.ceiling)}, {"ratio", json_number(rate.median)}};
+    };
     return {{"node", json_text(finding.node)},
             {"finding", name(finding.finding)},
             {"line", json_text(health_line(finding))},
             {"status", status_of(finding)},
             {"nodes", finding.nodes},
-            {"low", low},
-            {"rates", rates},
+            {"low", mapped(finding.low, slow)},
+            {"rates", mapped(finding.rates, any)},
             {"seconds", json_number(seconds)}};
 }
 

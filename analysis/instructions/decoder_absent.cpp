@@ -1,4 +1,4 @@
-#include "analysis/instructions/decoder.hpp"
+#include "analysis/instructions/executed_work.hpp"
 
 namespace roof::analysis {
 

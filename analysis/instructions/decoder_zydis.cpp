@@ -1,8 +1,8 @@
-#include "analysis/instructions/decoder.hpp"
+#include "analysis/instructions/executed_work.hpp"
+#include "ert/base/ranges.hpp"
 
 #include <Zydis/Zydis.h>
 
-#include <algorithm>
 #include <array>
 
 namespace roof::analysis {
@@ -29,7 +29,7 @@ double flops_of_vector(std::string_view stem)
 {
     static constexpr std::array<std::string_view, 14> one{"add", "sub",   "mul",    "div",  "sqrt", "min",   "max",
                                                           "rcp", "rsqrt", "addsub", "hadd", "hsub", "rcp14", "rsqrt14"};
-    if (std::ranges::find(one, stem) != one.end()) return 1;
+    if (is_in(stem, one)) return 1;
     for (const std::string_view fused : {"fmadd", "fmsub", "fnmadd", "fnmsub", "fmaddsub", "fmsubadd"})
         if (stem.starts_with(fused) && stem.size() == fused.size() + 3) return 2;  // 132, 213, 231
     return stem == "dp" ? 2 : 0;
@@ -41,7 +41,7 @@ double flops_of_x87(std::string_view name)
     static constexpr std::array<std::string_view, 24> one{
         "fadd", "faddp", "fiadd", "fsub",  "fsubp",  "fisub",  "fsubr", "fsubrp", "fisubr", "fmul",  "fmulp",  "fimul",
         "fdiv", "fdivp", "fidiv", "fdivr", "fdivrp", "fidivr", "fsqrt", "fsin",   "fcos",   "fptan", "fpatan", "f2xm1"};
-    if (std::ranges::find(one, name) != one.end() || name == "fyl2x" || name == "fyl2xp1") return 1;
+    if (is_in(name, one) || name == "fyl2x" || name == "fyl2xp1") return 1;
     return name == "fsincos" ? 2 : 0;
 }
 

@@ -1,6 +1,5 @@
 #include "analysis/instructions/executed_work.hpp"
 
-#include "analysis/instructions/decoder.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"

@@ -1,5 +1,6 @@
 #include "analysis/recordings/counted_work.hpp"
 
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/counters/counter_table.hpp"
 
@@ -11,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace roof::analysis {
@@ -56,12 +58,6 @@ std::map<std::pair<std::string, std::string>, Sum> scalar_sums()
     return sums;
 }
 
-/// Older versions of Nsight Compute name the same metric "sm__sass_…" instead of "smsp__sass_…".
-std::optional<double> thread_instructions(const Metrics& metrics, const std::string& name)
-{
-    return value_of(metrics, {name, "sm" + name.substr(std::string_view("smsp").size())}, "inst");
-}
-
 /// "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum" -> "ffma".
 std::string operation_in(std::string_view metric)
 {
@@ -75,7 +71,9 @@ void count_scalar(const Metrics& metrics, const Sum& sum, CountedWork& work)
     std::vector<std::string> absent;
     double flops = 0;
     for (const CounterMetric* const term : sum.terms) {
-        const auto count = thread_instructions(metrics, term->metric);
+        // Older versions of Nsight Compute name the same metric "sm__sass_…" instead of "smsp__sass_…".
+        const std::string older = "sm" + term->metric.substr(std::string_view("smsp").size());
+        const auto count = value_of(metrics, {term->metric, older}, "inst");
         if (!count) absent.push_back(operation_in(term->metric));
         flops += count.value_or(0) * term->factor;
     }
@@ -86,20 +84,14 @@ void count_scalar(const Metrics& metrics, const Sum& sum, CountedWork& work)
             fmt::format("FLOPs of {}: {} not counted, so the sum is incomplete", sum.precision, join(absent, " and ")));
 }
 
-const CounterMetric* tensor_metric(const std::string& name)
-{
-    const auto& all = built_in_counter_table().metrics;
-    const auto found = std::ranges::find_if(
-        all, [&](const CounterMetric& m) { return m.metric == name && m.quantity.starts_with("tensor."); });
-    return found == all.end() ? nullptr : &*found;
-}
-
 /// The tensor-core metric whose sum or part by sparsity this is; null for any other metric.
 const CounterMetric* whole_tensor_metric(const std::string& name)
 {
     constexpr std::string_view part = "_sparsity_o", sum = ".sum";
     const std::size_t at = name.find(part);
-    return tensor_metric(at == name.npos ? name : name.substr(0, at) + std::string(sum));
+    const std::string whole = at == name.npos ? name : name.substr(0, at) + std::string(sum);
+    return first_in(built_in_counter_table().metrics,
+                    [&](const CounterMetric& m) { return m.metric == whole && m.quantity.starts_with("tensor."); });
 }
 
 struct TensorMetrics {
@@ -186,22 +178,19 @@ void add_other_traffic(const Metrics& metrics, const std::string& level, const s
 void count_bytes(const Metrics& metrics, const std::string& level, const std::string& bytes, const std::string& sectors,
                  CountedWork& work)
 {
-    const auto whole = value_of(metrics, {bytes + ".sum"}, "byte");
-    const auto read = value_of(metrics, {bytes + "_read.sum", bytes + "_op_read.sum"}, "byte");
-    const auto written = value_of(metrics, {bytes + "_write.sum", bytes + "_op_write.sum"}, "byte");
-    const auto all_sectors = value_of(metrics, {sectors + ".sum"}, "sector");
-    const auto sectors_read = value_of(metrics, {sectors + "_read.sum", sectors + "_op_read.sum"}, "sector");
-    const auto sectors_written = value_of(metrics, {sectors + "_write.sum", sectors + "_op_write.sum"}, "sector");
-    if (whole)
-        work.bytes[level] = {*whole};
-    else if (read && written)
-        work.bytes[level] = {*read + *written};
-    else if (all_sectors)
-        work.bytes[level] = {sector * *all_sectors};
-    else if (sectors_read && sectors_written)
-        work.bytes[level] = {sector * (*sectors_read + *sectors_written)};
-    else if (read || written || sectors_read || sectors_written)
-        work.missing.push_back(fmt::format("bytes at {}: only one direction was counted", level));
+    bool has_one_direction = false;
+    for (const auto& [name, unit, size] : {std::tuple{bytes, "byte", 1.0}, {sectors, "sector", sector}}) {
+        const auto read = value_of(metrics, {name + "_read.sum", name + "_op_read.sum"}, unit);
+        const auto written = value_of(metrics, {name + "_write.sum", name + "_op_write.sum"}, unit);
+        auto whole = value_of(metrics, {name + ".sum"}, unit);
+        if (!whole && read && written) whole = *read + *written;
+        if (whole) {
+            work.bytes[level] = {size * *whole};
+            return;
+        }
+        has_one_direction = has_one_direction || read || written;
+    }
+    if (has_one_direction) work.missing.push_back(fmt::format("bytes at {}: only one direction was counted", level));
 }
 
 /// The names of this project's own counts of a processor: by events (cpu/counters) and under valgrind

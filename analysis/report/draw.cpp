@@ -31,8 +31,8 @@ class Drawing {
     double right() const { return figure_.width - right_margin; }
     double bottom() const { return figure_.height - bottom_margin + top - 40; }
 
-    double x(double value) const { return along(value, figure_.x, left, right()); }
-    double y(double value) const { return along(value, figure_.y, bottom(), top); }
+    double x(double value) const { return figure_.x.along(value, left, right()); }
+    double y(double value) const { return figure_.y.along(value, bottom(), top); }
 
     void axes()
     {
@@ -174,13 +174,6 @@ class Drawing {
   private:
     static constexpr int most_named = 5, most_numbered = 10;
     using Line = std::pair<Spot, Spot>;
-
-    static double along(double value, const Axis& axis, double from, double to)
-    {
-        const auto& [low, high] = axis.frame;
-        return from + (to - from) *
-                          (axis.linear ? (value - low) / (high - low) : std::log(value / low) / std::log(high / low));
-    }
 
     Line line(const RoofLine& roof, double rate) const
     {

@@ -1,6 +1,7 @@
 #include "analysis/report/figure.hpp"
 
 #include "analysis/table/quantities.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -36,6 +37,12 @@ std::vector<Tick> Axis::ticks_in(double low, double high) const
     for (const Tick& tick : ticks)
         if (tick.rank <= most && tick.at >= low * (1 - 1e-9) && tick.at <= high * (1 + 1e-9)) drawn.push_back(tick);
     return drawn;
+}
+
+double Axis::along(double value, double from, double to) const
+{
+    const auto& [low, high] = frame;
+    return from + (to - from) * (linear ? (value - low) / (high - low) : std::log(value / low) / std::log(high / low));
 }
 
 std::vector<Tick> decade_ticks(double low, double high, const std::function<std::string(double)>& text)
@@ -163,12 +170,12 @@ using nlohmann::json;
 
 json axis_json(const Axis& axis)
 {
-    json ticks = json::array();
-    for (const Tick& tick : axis.ticks) ticks.push_back({tick.at, tick.text, tick.rank});
     return {{"label", axis.label},
             {"frame", {json_number(axis.frame.low), json_number(axis.frame.high)}},
             {"linear", axis.linear},
-            {"ticks", std::move(ticks)}};
+            {"ticks", mapped(axis.ticks, [](const Tick& tick) {
+                 return json{tick.at, tick.text, tick.rank};
+             })}};
 }
 
 }  // namespace
@@ -187,9 +194,9 @@ json to_json(const RoofLine& roof)
 
 json to_json(const Figure& figure)
 {
-    json roofs = json::array();
-    for (const RoofLine& roof : figure.roofs) roofs.push_back(to_json(roof));
-    return {{"x", axis_json(figure.x)}, {"y", axis_json(figure.y)}, {"roofs", std::move(roofs)}};
+    return {{"x", axis_json(figure.x)},
+            {"y", axis_json(figure.y)},
+            {"roofs", mapped(figure.roofs, [](const RoofLine& roof) { return to_json(roof); })}};
 }
 
 }  // namespace roof::analysis

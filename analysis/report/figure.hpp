@@ -8,6 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
@@ -29,6 +30,8 @@ struct Extent {
     /// Ignores other values.
     void add(double value);
     bool empty() const { return high == 0; }
+    bool holds(double value) const { return value >= low && value <= high; }
+    double clamped(double value) const { return std::clamp(value, low, high); }
 };
 
 /// The largest power of `base` that is at most `value`, and the smallest that is at least `value`.
@@ -49,6 +52,8 @@ struct Axis {
     bool linear = false;
 
     std::vector<Tick> ticks_in(double low, double high) const;
+    /// Where a value is, of a frame that is drawn from one place to the other.
+    double along(double value, double from, double to) const;
 };
 
 /// Decades from `low` to `high` with 1 to 9 of each.

@@ -6,6 +6,7 @@
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
+#include "ert/base/ranges.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -44,58 +45,42 @@ class Shared {
     json list_ = json::array();
 };
 
-json roof_json(const Ceiling& roof)
+json roof_json(const Ceiling* roof)
 {
-    json object = to_json(roof.rate);
-    object[roof.kind == Role::bandwidth ? "name" : "precision"] = json_text(level_or_precision(roof));
+    json object = to_json(roof->rate);
+    object[roof->kind == Role::bandwidth ? "name" : "precision"] = json_text(level_or_precision(*roof));
     return object;
 }
 
 json roofs_json(const Roofs& roofs, const Machine& machine)
 {
-    json levels = json::array(), compute = json::array();
-    for (const Ceiling* roof : roofs.levels) levels.push_back(roof_json(*roof));
-    for (const Ceiling* roof : roofs.compute) compute.push_back(roof_json(*roof));
     return {{"device", json_text(roofs.device)},
             {"owner", json_text(owner_of(machine, roofs.device))},
             {"threads", roofs.threads},
-            {"levels", std::move(levels)},
-            {"compute", std::move(compute)}};
+            {"levels", mapped(roofs.levels, roof_json)},
+            {"compute", mapped(roofs.compute, roof_json)}};
 }
 
-/// The roofs of each device and thread count, once each. The most threads of every device are always included.
-class RoofSets {
-  public:
-    explicit RoofSets(const Study& study) : study_(study)
-    {
-        for (const std::string& device : devices_of(study.ceilings)) add(roofs_of(study.ceilings, device));
-    }
+Roofs roofs_under(const Study& study, const Measurement& row)
+{
+    return roofs_of(ceilings_over(study, row), row.device, threads_of(row));
+}
 
-    /// Index of the row's roofs; -1 without roofs.
-    int of(const Measurement& row) { return add(roofs_of(ceilings_over(study_, row), row.device, threads_of(row))); }
-    const std::vector<Roofs>& all() const { return all_; }
-
-  private:
-    int add(const Roofs& roofs)
-    {
-        if (roofs.empty()) return -1;
-        const auto [at, is_new] =
-            numbers_.try_emplace({roofs.device, roofs.threads, roofs.lasting()}, static_cast<int>(all_.size()));
-        if (is_new) all_.push_back(roofs);
-        return at->second;
-    }
-
-    const Study& study_;
-    std::map<std::tuple<std::string, int, bool>, int> numbers_;
-    std::vector<Roofs> all_;
-};
+/// Their index in `all`, which has those of each device and thread count once; -1 without roofs.
+int index_in(std::vector<Roofs>& all, const Roofs& roofs)
+{
+    if (roofs.empty()) return -1;
+    const auto key = [](const Roofs& of) { return std::tuple(of.device, of.threads, of.lasting()); };
+    const auto found = std::ranges::find(all, key(roofs), key);
+    const auto index = found - all.begin();
+    if (found == all.end()) all.push_back(roofs);
+    return static_cast<int>(index);
+}
 
 json row_json(const Study& study, const Measurement& row, int roofs)
 {
     const Placement* const step = step_placement(study.placements, row);
-    const std::optional<RoofLine> line =
-        step == nullptr ? std::nullopt
-                        : own_roof(*step, roofs_of(ceilings_over(study, row), row.device, threads_of(row)));
+    const std::optional<RoofLine> line = step ? own_roof(*step, roofs_under(study, row)) : std::nullopt;
     return {{"id", json_text(row.id())},
             {"model", json_text(model_of(row))},
             {"batch", batch_of(row)},
@@ -160,9 +145,8 @@ class Points {
         column("flops", json_number(p.flops.value));
         column("executed", p.executed == p.flops ? json(0) : json_number(p.executed.value));
         column("compulsory", p.levels.empty() ? json(nullptr) : json_number(p.levels.front().low.value));
-        json rates = json::array(), at = json::array();
-        for (const LevelPlacement& level : p.levels) rates.push_back(json_number(level.roof.value));
-        column("rates", rates_(rates));
+        json at = json::array();
+        column("rates", rates_(mapped(p.levels, [](const auto& level) { return json_number(level.roof.value); })));
         column("attainable", json_number(p.attainable.value));
         column("text", json_text(explanation_of(p)));
         column("cells", json_texts(cells_of(p, step)));
@@ -234,12 +218,10 @@ json figures_json(const Study& study, const Roofs& roofs, const std::vector<cons
         places[mark.of].roofline.push_back(mark);
     }
     for (const Mark& mark : times.marks) places[mark.of].time = mark;
-    json series = json::array();
-    for (const Curve& curve : roofline.curves) {
-        series.push_back(json::array());
-        for (const std::size_t mark : curve.marks) series.back().push_back(places.at(roofline.marks[mark].of).number);
-    }
-    return {{"roofline", to_json(roofline)}, {"time", to_json(times)}, {"series", std::move(series)}};
+    const auto numbers = [&](const Curve& curve) {
+        return mapped(curve.marks, [&](std::size_t mark) { return places.at(roofline.marks[mark].of).number; });
+    };
+    return {{"roofline", to_json(roofline)}, {"time", to_json(times)}, {"series", mapped(roofline.curves, numbers)}};
 }
 
 json study_data(const Study& study, const std::map<std::string, std::string>& names)
@@ -250,12 +232,13 @@ json study_data(const Study& study, const std::map<std::string, std::string>& na
                 {"rows", json::array()},
                 {"roofs", json::array()},
                 {"figures", json::array()}};
-    RoofSets sets(study);
+    std::vector<Roofs> sets;  // those of the most threads of every device, then those of the rows
+    for (const std::string& device : devices_of(study.ceilings)) index_in(sets, roofs_of(study.ceilings, device));
     std::map<std::string, std::pair<std::size_t, const Measurement*>> rows;
     std::map<std::string, int> roofs_of_row;
     for (const Measurement* row : measured_steps(study.results.rows)) {
         rows[row->id()] = {rows.size(), row};
-        roofs_of_row[row->id()] = sets.of(*row);
+        roofs_of_row[row->id()] = index_in(sets, roofs_under(study, *row));
         object["rows"].push_back(row_json(study, *row, roofs_of_row[row->id()]));
     }
     std::vector<const Placement*> shown;
@@ -265,12 +248,12 @@ json study_data(const Study& study, const std::map<std::string, std::string>& na
         places[&p].number = shown.size();
         shown.push_back(&p);
     }
-    for (std::size_t i = 0; i < sets.all().size(); ++i) {
+    for (std::size_t i = 0; i < sets.size(); ++i) {
         std::vector<const Placement*> under;
         std::ranges::copy_if(shown, std::back_inserter(under),
                              [&](const Placement* p) { return roofs_of_row.at(p->row) == static_cast<int>(i); });
-        object["roofs"].push_back(roofs_json(sets.all()[i], study.calibration.machine));
-        object["figures"].push_back(figures_json(study, sets.all()[i], under, names, places));
+        object["roofs"].push_back(roofs_json(sets[i], study.calibration.machine));
+        object["figures"].push_back(figures_json(study, sets[i], under, names, places));
     }
     Points points;
     for (const Placement* p : shown) {

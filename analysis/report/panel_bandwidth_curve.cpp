@@ -109,9 +109,7 @@ Content bandwidth_curve_panel(const Study& study, const std::string& key)
     for (const std::string& device : devices) {
         const Series series = series_of(points, device);
         if (series.empty()) continue;
-        Figure figure = figure_of(series, study.ceilings, device);
-        figure.heading = {figure.title, machine_line(study, device)};
-        content.emplace_back(Picture{"", draw(figure, fmt::format("{}-{}", key, content.size()))});
+        add_picture(content, key, figure_of(series, study.ceilings, device), machine_line(study, device));
     }
     return content;
 }

@@ -38,13 +38,14 @@ void add_kernel(Figure& figure, const CountedKernel& kernel, double longest)
     figure.curves.push_back(std::move(curve));
 }
 
-std::optional<Picture> picture(const Study& study, const std::vector<CountedKernel>& kernels, const std::string& device,
-                               const std::string& key)
+/// Nothing without roofs or kernels to draw.
+void add_device(Content& content, const std::string& key, const Study& study, const std::vector<CountedKernel>& kernels,
+                const std::string& device)
 {
     const std::optional<Frame> frame = frame_of(study.ceilings);
     const auto of_device = std::ranges::find(kernels, device, &CountedKernel::device);
     const Roofs roofs = roofs_of(study.ceilings, device, of_device->roof_threads);
-    if (!frame || roofs.empty()) return std::nullopt;
+    if (!frame || roofs.empty()) return;
     Figure figure = roofs_figure(
         fmt::format("{} under the roofs of {}", of_device->is_function() ? "Functions" : "Counted kernels", device),
         roofs, *frame);
@@ -54,9 +55,7 @@ std::optional<Picture> picture(const Study& study, const std::vector<CountedKern
     for (const CountedKernel& kernel : kernels)
         if (kernel.device == device && kernel.rate().value > 0 && !kernel.levels.empty() && drawn++ < most_points)
             add_kernel(figure, kernel, kernels.front().seconds.value);
-    if (drawn == 0) return std::nullopt;
-    figure.heading = {figure.title, machine_line(study, device)};
-    return Picture{"", draw(figure, key)};
+    if (drawn > 0) add_picture(content, key, std::move(figure), machine_line(study, device));
 }
 
 }  // namespace
@@ -68,9 +67,7 @@ Content counted_panel(const Study& study, const std::string& key)
     std::set<std::string> devices;
     for (const CountedKernel& kernel : kernels) devices.insert(kernel.device);
     Content content;
-    for (const std::string& device : devices)
-        if (auto drawn = picture(study, kernels, device, fmt::format("{}-{}", key, content.size())))
-            content.emplace_back(std::move(*drawn));
+    for (const std::string& device : devices) add_device(content, key, study, kernels, device);
     for (const auto make : {counted_kernels_table, phase_counts_table, step_counters_table})
         content.emplace_back(html_table(make(study)));
     return content;

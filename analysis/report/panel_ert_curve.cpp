@@ -33,15 +33,13 @@ std::vector<Mark> marks_of(double bytes, const std::vector<Dot>& dots, const Roo
     return marks;
 }
 
-Picture picture(const CurveKey& key, const Curves& curves, const Study& study, const std::string& clip)
+Figure figure_of(const CurveKey& key, const Curves& curves, const Ceilings& ceilings)
 {
     const auto& [device, precision, threads] = key;
-    const Ceilings& ceilings = study.ceilings;
     const Roofs roofs = roofs_over(ceilings, key);
     Figure figure = roofs_figure(
         fmt::format("Rate against arithmetic intensity, {} on {}", precision, device_text(device, threads)), roofs,
         frame_of(ceilings).value_or(whole_frame));
-    figure.heading = {figure.title, machine_line(study, device, threads)};
     figure.height = 516;
     figure.x.label = "arithmetic intensity (FLOP/B)";
     for (const auto& [bytes, dots] : curves) {
@@ -49,7 +47,7 @@ Picture picture(const CurveKey& key, const Curves& curves, const Study& study, c
         const std::string name = roofs.levels.empty() ? "" : " (" + roofs.levels[level]->level + ")";
         add_series(figure, level, format_capacity(bytes) + name, marks_of(bytes, dots, roofs, level));
     }
-    return {"", draw(figure, clip)};
+    return figure;
 }
 
 }  // namespace
@@ -57,8 +55,10 @@ Picture picture(const CurveKey& key, const Curves& curves, const Study& study, c
 Content ert_curve_panel(const Study& study, const std::string& key)
 {
     Content content;
-    for (const auto& [what, curves] : curves_of(study))
-        content.emplace_back(picture(what, curves, study, fmt::format("{}-{}", key, content.size())));
+    for (const auto& [what, curves] : curves_of(study)) {
+        const auto& [device, precision, threads] = what;
+        add_picture(content, key, figure_of(what, curves, study.ceilings), machine_line(study, device, threads));
+    }
     return content;
 }
 

@@ -4,8 +4,6 @@
 #include "analysis/table/html.hpp"
 #include "ert/base/text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace roof::analysis {
@@ -43,8 +41,7 @@ Content memory_panel(const Study& study, const std::string& key)
 {
     Content content{html_table(memory_table(study))};
     for (const MemoryUse& use : memory_of(study))
-        if (use.timeline.size() > 1)
-            content.emplace_back(Picture{"", draw(figure_of(use), fmt::format("{}-{}", key, content.size()))});
+        if (use.timeline.size() > 1) add_picture(content, key, figure_of(use));
     return content;
 }
 

@@ -7,6 +7,7 @@
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -88,9 +89,7 @@ std::string sentences(const Study& study)
 {
     Facts facts;
     for (const Measurement* row : all_rows(study))
-        if (std::pair fact{row->bench, row->description};
-            !row->description.empty() && std::ranges::find(facts, fact) == facts.end())
-            facts.push_back(std::move(fact));
+        if (!row->description.empty()) add_once(facts, {row->bench, row->description});
     return subheading("What each bench measures") + definitions(facts);
 }
 
@@ -108,13 +107,6 @@ std::string missing_capabilities(const Machine& machine)
     for (const Capability& c : machine.capabilities)
         if (!c.present) facts.emplace_back(c.name, c.reason + (c.remedy.empty() ? "" : " (remedy: " + c.remedy + ")"));
     return facts.empty() ? "" : subheading("Not available here") + definitions(facts);
-}
-
-bool has_several_devices(const Study& study)
-{
-    std::set<std::string> devices;
-    for (const Measurement* row : step_rows(study.results.rows)) devices.insert(row->device);
-    return devices.size() > 1;
 }
 
 bool has_gpu(const Machine& machine)
@@ -142,7 +134,9 @@ std::vector<std::vector<std::string>> absent_from(const Study& study)
         absent.push_back({"joules",
                           "`roof run MODEL --sustain 12` where the device counts them; their roof: `roof calibrate "
                           "--lasting`"});
-    if (!has_several_devices(study))
+    std::set<std::string> devices;
+    for (const Measurement* row : step_rows(study.results.rows)) devices.insert(row->device);
+    if (devices.size() < 2)
         absent.push_back({"scaling over devices", "`roof sweep run/compare`; `roof list devices` names the devices"});
     return absent;
 }

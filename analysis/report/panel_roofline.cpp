@@ -5,6 +5,7 @@
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -46,13 +47,6 @@ void add_link(Figure& figure, const Placement& step)
                             .title = explain(step)});
 }
 
-/// What a picture needs that stands alone: the answer, two sentences, and the machine.
-std::vector<std::string> heading_of(const Study& study, const Measurement& row, std::string answer)
-{
-    if (const std::size_t end = answer.find(". "); end != std::string::npos) answer[end + 1] = '\n';
-    return {answer, machine_line(study, row.device, threads_of(row))};
-}
-
 /// The steps, then the layers with the largest headroom, with their numbers.
 std::vector<std::vector<std::string>> rows_of_points(const Study& study, const std::vector<Mark>& marks)
 {
@@ -74,7 +68,7 @@ std::vector<std::vector<std::string>> rows_of_points(const Study& study, const s
     for (const Mark* mark : steps) {
         rows.push_back(cells_of(*mark->of, times.at(mark->of->row)));
         rows.back().insert(rows.back().begin(), {mark->rank > 0 ? std::to_string(mark->rank) : "", mark->name});
-        const auto row = std::ranges::find(study.results.rows, mark->of->row, &Measurement::id);
+        const Measurement* const row = find_in(study.results.rows, mark->of->row, &Measurement::id);
         rows.back().push_back(mark->of->scope == Scope::step ? bound_of(study, *row) : "");
     }
     return rows;
@@ -106,7 +100,7 @@ Picture picture(const Study& study, const std::vector<const Measurement*>& rows,
     add_baseline(figure, study);
     std::map<std::size_t, std::string> models;
     for (Mark& mark : figure.marks) {
-        const Measurement& row = *std::ranges::find(study.results.rows, mark.of->row, &Measurement::id);
+        const Measurement& row = *find_in(study.results.rows, mark.of->row, &Measurement::id);
         const std::size_t model = number_of_model({&study, 1}, row);
         models[model] = model_of(row);
         mark.title = explain(*mark.of) + remarks_on(*mark.of);
@@ -120,7 +114,9 @@ Picture picture(const Study& study, const std::vector<const Measurement*>& rows,
     for (LegendEntry& entry : figure.legend) colour(entry.look, is_one ? models.begin()->first : 6);
     for (const auto& [model, name] : models)
         if (!is_one) figure.legend.push_back(series_entry(model, name));
-    figure.heading = heading_of(study, last, is_one ? answer_sentence(study, last) : steps_sentence(study, rows));
+    std::string answer = is_one ? answer_sentence(study, last) : steps_sentence(study, rows);
+    if (const std::size_t end = answer.find(". "); end != std::string::npos) answer[end + 1] = '\n';
+    figure.heading = {answer, machine_line(study, last.device, threads_of(last))};
     figure.table = rows_of_points(study, figure.marks);
     if (is_one) {
         if (auto own = own_roof(*step_placement(study.placements, last), roofs))

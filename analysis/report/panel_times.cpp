@@ -65,10 +65,9 @@ Content time_roofline_panel(const Study& study, const std::string& key)
             layers.resize(most_points);
         }
         Figure figure = time_figure(title, layers, {{row->id(), row->seconds.median}});
-        figure.heading = {figure.title, machine_line(study, row->device, threads_of(*row))};
         figure.legend = legend_of(figure.marks);
         colour(figure, number_of_model({&study, 1}, *row));
-        content.emplace_back(Picture{title, draw(figure, fmt::format("{}-{}", key, content.size()))});
+        add_picture(content, key, std::move(figure), machine_line(study, row->device, threads_of(*row)), title);
     }
     return content;
 }

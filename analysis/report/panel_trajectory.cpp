@@ -95,7 +95,7 @@ Content trajectories(std::span<const Study> studies, const std::string& key)
     for (Figure& figure : trajectory_figures(studies)) {
         figure.heading = {figure.title};
         figure.heading.insert(figure.heading.end(), machines.begin(), machines.end());
-        content.emplace_back(Picture{"", draw(figure, fmt::format("{}-{}", key, content.size()))});
+        add_picture(content, key, std::move(figure));
     }
     content.emplace_back("</div>\n");
     return content.size() > 2 ? content : Content{};

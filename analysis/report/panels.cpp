@@ -7,6 +7,7 @@
 #include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
+#include "ert/base/ranges.hpp"
 
 #include <fmt/format.h>
 
@@ -41,8 +42,8 @@ Content baseline_panel(const Study& study, const std::string&)
         const Placement* const then = now.scope == Scope::step ? before(study, now) : nullptr;
         if (then == nullptr) continue;
         const auto headline = [](const Study& s, const Placement& p) {
-            const auto row = std::ranges::find(s.results.rows, p.row, &Measurement::id);
-            return row == s.results.rows.end() ? std::string() : answer_of(s, *row).headline;
+            const Measurement* const row = find_in(s.results.rows, p.row, &Measurement::id);
+            return row ? answer_of(s, *row).headline : "";
         };
         const std::string old = headline(*study.baseline, *then), own = headline(study, now);
         answers.push_back(now.row + ": " + (old == own ? "still " + own : old + " \u2192 " + own));
@@ -225,6 +226,13 @@ std::string numbers_of(const Panel& panel, const Study& study)
     for (const PanelTable& table : panel.tables)
         if (table.make != nullptr) html += html_table(for_reading(table.make(study)));
     return html.empty() ? html : "<details class=\"numbers\"><summary>Table</summary>" + html + "</details>\n";
+}
+
+void add_picture(Content& content, const std::string& key, Figure figure, const std::string& whose,
+                 const std::string& caption)
+{
+    if (!whose.empty()) figure.heading = {figure.title, whose};
+    content.emplace_back(Picture{caption, draw(figure, fmt::format("{}-{}", key, content.size()))});
 }
 
 std::string html_of(const Content& content)

@@ -5,6 +5,7 @@
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -89,15 +90,15 @@ void add_estimates(Figure& figure, std::span<const Target> targets, std::span<co
     std::map<std::pair<std::string, std::string>, Curve> curves;
     figure.table = {{"", "", "least time", "rate", "FLOP/B", "bound by, of its time", "of the roof above"}};
     for (E e : estimates) {
-        if (std::ranges::find(models, e.request.model) == models.end()) models.push_back(e.request.model);
-        const auto target = std::ranges::find(targets, e.machine, &Target::name);
-        if (!e.reason.empty() || target == targets.end()) continue;
+        add_once(models, e.request.model);
+        const Target* const target = find_in(targets, e.machine, &Target::name);
+        if (!e.reason.empty() || target == nullptr) continue;
         const auto series = static_cast<std::size_t>(std::ranges::find(models, e.request.model) - models.begin()) % 8;
-        const double x = e.levels.back().intensity_high.value, y = (e.flops / e.layer_by_layer).value;
+        const double x = e.placed.levels.back().intensity_high.value, y = (e.placed.flops / e.placed.attainable).value;
         Curve& curve = curves[{e.machine, e.request.model}];
         curve.css = fmt::format("trajectory s{}", series);
         curve.marks.push_back(figure.marks.size());
-        const auto machine = static_cast<std::size_t>(target - targets.begin());
+        const auto machine = static_cast<std::size_t>(target - targets.data());
         figure.marks.push_back(
             {.key = fmt::format("{}", figure.marks.size()),
              .x = {x, x, x},
@@ -109,10 +110,10 @@ void add_estimates(Figure& figure, std::span<const Target> targets, std::span<co
              .rank = 0,
              .title = bound_sentence(e)});
         figure.table.push_back({"", fmt::format("{} on {}", figure.marks.back().name, e.machine),
-                                format_duration(e.layer_by_layer.value), format_si(y, "FLOP/s"), plain_number(x, 2),
-                                fmt::format("{}, {}", e.binds_compute ? "compute" : "memory",
-                                            percent(e.binds_compute ? e.compute_share : 1 - e.compute_share)),
-                                percent(e.at_once / e.layer_by_layer)});
+                                format_duration(e.placed.attainable.value), format_si(y, "FLOP/s"), plain_number(x, 2),
+                                fmt::format("{}, {}", e.placed.binds_compute ? "compute" : "memory",
+                                            percent(e.placed.binds_compute ? e.compute_share : 1 - e.compute_share)),
+                                percent(e.at_once.attainable / e.placed.attainable)});
     }
     for (auto& [of, curve] : curves) {
         for (std::size_t i = 1; i + 1 < curve.marks.size(); ++i) figure.marks[curve.marks[i]].rank = -1;  // no name
@@ -129,7 +130,7 @@ std::optional<Figure> estimates_figure(std::span<const Target> targets, std::spa
 {
     std::vector<MachineEstimate> here;
     std::ranges::copy_if(estimates, std::back_inserter(here),
-                         [&](E e) { return std::ranges::find(targets, e.machine, &Target::name) != targets.end(); });
+                         [&](E e) { return is_in(e.machine, targets, &Target::name); });
     const EstimateRequest& asked = estimates.front().request;
     std::optional<Figure> figure;
     std::vector<std::string> machines;
@@ -180,8 +181,8 @@ std::optional<Frame> frame_over(std::span<const Target> targets, std::span<const
     if (all.rate.empty()) return std::nullopt;
     for (E e : estimates)
         if (e.reason.empty()) {
-            extend(all.intensity, e.levels.back().intensity_high.value);
-            extend(all.rate, (e.flops / e.layer_by_layer).value);
+            extend(all.intensity, e.placed.levels.back().intensity_high.value);
+            extend(all.rate, (e.placed.flops / e.placed.attainable).value);
         }
     return all;
 }

@@ -90,12 +90,6 @@ std::string scripts(const std::vector<Study>& studies)
                        script_text(page_json(studies)), page_script());
 }
 
-/// Nothing is fetched, and only the script with this hash runs.
-std::string security_policy()
-{
-    return fmt::format("; img-src data: blob:; script-src 'sha256-{}'", page_script_hash());
-}
-
 /// The table over all studies, with the study's name as its first column.
 DataTable over_all(std::span<const Study> studies, const PanelTable& table)
 {
@@ -132,7 +126,9 @@ std::string report_html(const std::vector<Study>& studies)
         add(panel.id, panel.heading, section(panel, studies));
         if (panel.id == "verdict") add("winners", "Devices side by side", winners(studies));
     }
-    return html_document("roof report", head(studies), body, contents(shown) + scripts(studies), security_policy());
+    // Nothing is fetched, and only the script with this hash runs.
+    const std::string policy = fmt::format("; img-src data: blob:; script-src 'sha256-{}'", page_script_hash());
+    return html_document("roof report", head(studies), body, contents(shown) + scripts(studies), policy);
 }
 
 std::vector<std::filesystem::path> write_pictures(std::span<const Study> studies, const std::filesystem::path& folder)

@@ -28,6 +28,9 @@ struct Picture {
 /// What a panel shows of one study, from top to bottom: HTML and pictures.
 using Content = std::vector<std::variant<std::string, Picture>>;
 std::string html_of(const Content& content);
+/// Appends the figure, below its title and `whose` roofs it shows (machine_line()); empty: without heading.
+void add_picture(Content& content, const std::string& key, Figure figure, const std::string& whose = {},
+                 const std::string& caption = {});
 
 /// A table of a panel. The files are <name>.csv and <name>.json; without a name it is for people only.
 struct PanelTable {

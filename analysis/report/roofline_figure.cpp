@@ -6,6 +6,7 @@
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -228,8 +229,7 @@ std::size_t number_of_model(std::span<const Study> studies, const Measurement& r
 {
     std::vector<std::string> models;
     for (const Study& study : studies)
-        for (const Measurement* one : measured_steps(study.results.rows))
-            if (std::ranges::find(models, model_of(*one)) == models.end()) models.push_back(model_of(*one));
+        for (const Measurement* one : measured_steps(study.results.rows)) add_once(models, model_of(*one));
     return static_cast<std::size_t>(std::ranges::find(models, model_of(row)) - models.begin());
 }
 

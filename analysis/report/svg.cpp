@@ -113,11 +113,6 @@ void Svg::open(std::string_view css_class, std::string_view title, std::string_v
     if (!title.empty()) text_ += fmt::format("<title>{}</title>", escape(title));
 }
 
-void Svg::close()
-{
-    text_ += "</g>\n";
-}
-
 void Svg::open_clip(std::string_view name, Spot corner, double width, double height)
 {
     text_ += fmt::format(

@@ -35,7 +35,7 @@ class Svg {
 
     /// Opens a group, until close(). An empty title is left out. `attributes`: escaped, with a blank before each.
     void open(std::string_view css_class, std::string_view title = "", std::string_view attributes = "");
-    void close();
+    void close() { text_ += "</g>\n"; }
     /// Clips what is drawn until close() at a rectangle. `name` must be unique in the page.
     void open_clip(std::string_view name, Spot corner, double width, double height);
 

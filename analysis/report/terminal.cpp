@@ -97,46 +97,34 @@ class Canvas {
     std::vector<Cell> cells_;
 };
 
-/// A logarithmic scale from a frame onto dots; values outside are clamped.
-struct LogScale {
-    Extent frame;
-    double from = 0;
-    double to = 1;
-
-    double operator()(double value) const
-    {
-        const double inside = std::clamp(value, frame.low, frame.high);
-        return from + (to - from) * std::log(inside / frame.low) / std::log(frame.high / frame.low);
-    }
-    bool holds(double value) const { return value >= frame.low && value <= frame.high; }
-};
-
+/// Values outside the frame are at its edges.
 struct CanvasPlot {
+    const Figure& figure;
     Canvas canvas;
-    LogScale across;
-    LogScale down;
 
-    CanvasPlot(const Extent& x, const Extent& y, int columns, int rows, bool plain)
-        : canvas(columns, rows, plain), across{x, 0, canvas.dots_across() - 1.0}, down{y, canvas.dots_down() - 1.0, 0}
-    {
-    }
-
+    double across(double x) const { return along(x, figure.x.frame, 0, canvas.dots_across() - 1.0); }
+    double down(double y) const { return along(y, figure.y.frame, canvas.dots_down() - 1.0, 0); }
     int column(double x) const { return static_cast<int>(across(x)) * canvas.columns() / canvas.dots_across(); }
     int row(double y) const { return static_cast<int>(down(y)) * canvas.rows() / canvas.dots_down(); }
+
+    static double along(double value, const Extent& frame, double from, double to)
+    {
+        return from + (to - from) * std::log(frame.clamped(value) / frame.low) / std::log(frame.high / frame.low);
+    }
 };
 
 void dot_at(CanvasPlot& plot, int x, double rate, char mark)
 {
-    if (plot.down.holds(rate)) plot.canvas.dot(x, static_cast<int>(std::lround(plot.down(rate))), mark);
+    if (plot.figure.y.frame.holds(rate)) plot.canvas.dot(x, static_cast<int>(std::lround(plot.down(rate))), mark);
 }
 
-void draw_roofs(CanvasPlot& plot, const Figure& figure)
+void draw_roofs(CanvasPlot& plot)
 {
-    for (const RoofLine& roof : figure.roofs) {
+    const Extent& frame = plot.figure.x.frame;
+    for (const RoofLine& roof : plot.figure.roofs) {
         if (roof.extra) continue;
-        const auto [from, to] = figure.line_of(roof, roof.rate.median, plot.across.frame);
+        const auto [from, to] = plot.figure.line_of(roof, roof.rate.median, frame);
         for (int x = 0; x < plot.canvas.dots_across(); ++x) {
-            const Extent& frame = plot.across.frame;
             const double at = frame.low * std::pow(frame.high / frame.low, x / (plot.canvas.dots_across() - 1.0));
             if (at < from.first * (1 - 1e-9) || at > to.first * (1 + 1e-9)) continue;
             dot_at(plot, x, roof.slanted ? roof.rate.median * at : roof.rate.median, roof.slanted ? '/' : '-');
@@ -155,10 +143,10 @@ void name_roofs(CanvasPlot& plot, const Roofs& roofs)
         while (column > 0 && !canvas.free(column, row, length)) --column;
         canvas.write(column, row, label);
     }
-    const Extent& rates = plot.down.frame;
+    const Extent& rates = plot.figure.y.frame;
     for (const Ceiling* roof : roofs.levels) {
         const double bandwidth = roof->rate.median.value;
-        const int row = std::min(canvas.rows() - 1, plot.row(bandwidth * plot.across.frame.low) + 1);
+        const int row = std::min(canvas.rows() - 1, plot.row(bandwidth * plot.figure.x.frame.low) + 1);
         const double rate = rates.low * std::pow(rates.high / rates.low, 1 - (row + 0.5) / canvas.rows());
         const std::string label = printable(roof->level + " " + roof->operation);
         int column = plot.column(rate / bandwidth) + 2;
@@ -168,12 +156,12 @@ void name_roofs(CanvasPlot& plot, const Roofs& roofs)
 }
 
 /// A letter for each mark; '<', '>', '^' or 'v' beside it if it is outside the frame.
-std::string draw_marks(CanvasPlot& plot, const Figure& figure)
+std::string draw_marks(CanvasPlot& plot)
 {
     std::string legend;
     std::vector<std::string> hidden, outside;
     std::size_t next = 0;
-    for (const Mark& mark : figure.marks) {
+    for (const Mark& mark : plot.figure.marks) {
         if (!(mark.y.median > 0)) continue;
         const std::string letter(1, next < letters.size() ? letters[next] : '*');
         ++next;
@@ -182,7 +170,7 @@ std::string draw_marks(CanvasPlot& plot, const Figure& figure)
             for (int x = 0; x < plot.canvas.dots_across(); ++x) dot_at(plot, x, mark.y.median, '.');
         const int column = has_bytes ? plot.column(mark.x.median) : 1;
         const int row = plot.row(mark.y.median);
-        if ((has_bytes && !plot.across.holds(mark.x.median)) || !plot.down.holds(mark.y.median))
+        if ((has_bytes && !plot.figure.x.frame.holds(mark.x.median)) || !plot.figure.y.frame.holds(mark.y.median))
             outside.push_back(letter);
         if (plot.canvas.free(column, row, 1))
             plot.canvas.write(column, row, letter);
@@ -196,8 +184,9 @@ std::string draw_marks(CanvasPlot& plot, const Figure& figure)
 }
 
 /// Dots between the marks of each curve, and its letter at each mark.
-void draw_curves(CanvasPlot& plot, const Figure& figure)
+void draw_curves(CanvasPlot& plot)
 {
+    const Figure& figure = plot.figure;
     for (const Curve& curve : figure.curves)
         for (std::size_t i = 1; i < curve.marks.size(); ++i) {
             const Mark &from = figure.marks[curve.marks[i - 1]], &to = figure.marks[curve.marks[i]];
@@ -214,7 +203,7 @@ void draw_curves(CanvasPlot& plot, const Figure& figure)
                               letters.substr(std::min(i, letters.size() - 1), 1));
 }
 
-std::string with_axes(const CanvasPlot& plot, const Figure& figure, const std::string& name_of_x, bool plain)
+std::string with_axes(const CanvasPlot& plot, const std::string& name_of_x, bool plain)
 {
     std::string text;
     const std::vector<std::string> lines = plot.canvas.lines();
@@ -226,7 +215,7 @@ std::string with_axes(const CanvasPlot& plot, const Figure& figure, const std::s
     };
     for (int row = 0; row < plot.canvas.rows(); ++row) {
         std::string name;
-        for (const Tick& tick : decades(figure.y))
+        for (const Tick& tick : decades(plot.figure.y))
             if (plot.row(tick.at) == row) name = tick.text;
         text += fmt::format("{:>{}} {}", name, margin - 2, plain ? "|" : "│");
         text += lines[static_cast<std::size_t>(row)] + "\n";
@@ -235,7 +224,7 @@ std::string with_axes(const CanvasPlot& plot, const Figure& figure, const std::s
     line += plain ? "+" : "└";
     for (int c = 0; c < plot.canvas.columns(); ++c) line += plain ? "-" : "─";
     std::string names(static_cast<std::size_t>(margin + plot.canvas.columns()), ' ');
-    for (const Tick& tick : decades(figure.x)) {
+    for (const Tick& tick : decades(plot.figure.x)) {
         const std::size_t length = tick.text.size();
         const std::size_t at = std::min(static_cast<std::size_t>(margin + plot.column(tick.at)), names.size() - length);
         const bool touches = names.substr(at - 1, length + 1).find_first_not_of(' ') != std::string::npos;
@@ -306,7 +295,6 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
     for (const Measurement* row : trained) names[row->id()] = step_name(*row, trained);
     const std::vector<CountedKernel> kernels = counted_kernels(study);
     for (const std::string& device : devices_of(study.ceilings)) {
-        CanvasPlot plot(frame->intensity, frame->rate, columns, std::clamp(columns / 3, 14, 34), plain);
         std::vector<const Placement*> steps;
         for (const Placement& p : study.placements)
             if (p.scope == Scope::step && p.device == device) steps.push_back(&p);
@@ -317,11 +305,12 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
         add_placements(figure, steps);
         for (Mark& mark : figure.marks) mark.title = explain(*mark.of, names.at(mark.of->row));
         add_functions(figure, kernels, device);
-        draw_roofs(plot, figure);
+        CanvasPlot plot{figure, {columns, std::clamp(columns / 3, 14, 34), plain}};
+        draw_roofs(plot);
         name_roofs(plot, roofs);
-        const std::string legend = draw_marks(plot, figure);
-        text += printable(device) + "\n" + with_axes(plot, figure, name_of_x, plain) +
-                roofs_legend(roofs, wide, plain) + fitted_lines(legend, wide);
+        const std::string legend = draw_marks(plot);
+        text += printable(device) + "\n" + with_axes(plot, name_of_x, plain) + roofs_legend(roofs, wide, plain) +
+                fitted_lines(legend, wide);
         if (threads.size() > 1)
             text += fitted_lines(
                 "  Points with other threads were placed under the roofs of those, which are not drawn.\n", wide);
@@ -337,14 +326,14 @@ std::string terminal_batches(const Study& study, int width, bool plain)
     if (figures.empty() || std::ranges::none_of(figures.front().curves, has_batches)) return {};
     const Figure& figure = figures.front();
     const int wide = std::max(narrowest, width);
-    CanvasPlot plot(figure.x.frame, figure.y.frame, std::min(wide, widest) - margin, rows, plain);
-    draw_curves(plot, figure);
+    CanvasPlot plot{figure, {std::min(wide, widest) - margin, rows, plain}};
+    draw_curves(plot);
     std::vector<std::string> series;
     for (const LegendEntry& entry : figure.legend)
         series.push_back(
             fmt::format("{} {}", letters[std::min(series.size(), letters.size() - 1)], printable(entry.text)));
     return fitted_lines(fmt::format("{} ({}) over the batch", figure.y.label, time_known(study.results.rows)), wide) +
-           with_axes(plot, figure, "batch", plain) + fitted_items("", series, wide);
+           with_axes(plot, "batch", plain) + fitted_items("", series, wide);
 }
 
 }  // namespace roof::analysis

@@ -2,6 +2,7 @@
 #include "analysis/report/report.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/rows.hpp"
+#include "ert/base/ranges.hpp"
 
 #include <fmt/format.h>
 
@@ -77,7 +78,7 @@ void thin_layers(std::span<Study> studies)
         for (Study& study : studies) {
             const Steps largest = largest_batches(study.results.rows);
             for (const Measurement* row : measured_steps(study.results.rows)) {
-                if ((std::ranges::find(largest, row) != largest.end()) != of_largest) continue;
+                if (is_in(row, largest) != of_largest) continue;
                 const std::size_t layers = layers_of(study.placements, *row).size();
                 if (layers <= room || room == all)
                     room -= std::min(room, layers);

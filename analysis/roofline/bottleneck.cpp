@@ -82,7 +82,7 @@ Amounts amounts_of(const Placement& p, const Roofs& roofs)
         const double slower = level.roof.value > 0 ? roofs.levels[i]->rate.median.value / level.roof.value : 1;
         amounts.push_back(level.low.value * slower);
     }
-    amounts.push_back(p.executed.value > 0 ? p.executed.value : p.flops.value);
+    amounts.push_back(p.done().value);
     return amounts;
 }
 

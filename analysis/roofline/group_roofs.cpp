@@ -1,5 +1,6 @@
 // The roofs of several devices and of several nodes, and of the links between them.
 #include "analysis/roofline/roofs.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/ceilings/looks.hpp"
@@ -29,13 +30,13 @@ std::string calibrated_as(const std::string& device, const Ceilings& ceilings, c
 {
     const Names calibrated = devices_of(ceilings);
     const Device* const wanted = machine.find_device(device);
-    if (wanted == nullptr || std::ranges::find(calibrated, device) != calibrated.end()) return device;
+    if (wanted == nullptr || is_in(device, calibrated)) return device;
     const auto is_same_model = [&](const std::string& name) {
         const Device* const other = machine.find_device(name);
         return other != nullptr && other->kind == wanted->kind && other->model == wanted->model;
     };
-    const auto found = std::ranges::find_if(calibrated, is_same_model);
-    return found == calibrated.end() ? device : *found;
+    const std::string* const found = first_in(calibrated, is_same_model);
+    return found ? *found : device;
 }
 
 /// The sum under the group's name; `parts` has a ceiling for each of its devices. The clock, which belongs to one
@@ -125,12 +126,6 @@ void add_group(Ceilings& ceilings, const std::string& group, const Machine& mach
     std::ranges::move(levels, std::back_inserter(ceilings.levels));
 }
 
-const Ceiling* same_in(const Ceilings& ceilings, const Ceiling& as)
-{
-    const auto found = std::ranges::find_if(ceilings.all, [&](const Ceiling& c) { return is_same_ceiling(c, as); });
-    return found == ceilings.all.end() ? nullptr : &*found;
-}
-
 void multiply(Ceiling& ceiling, double nodes)
 {
     for (auto* const end : {&ceiling.rate.median, &ceiling.rate.low, &ceiling.rate.high}) *end = *end * nodes;
@@ -172,7 +167,8 @@ Ceilings over_nodes(const std::vector<NodeCeilings>& nodes)
         const NodeCeilings* slowest = &nodes.front();
         const Ceiling* least = &first;
         for (const NodeCeilings& node : nodes) {
-            const Ceiling* const same = same_in(node.ceilings, first);
+            const auto is_same = [&](const Ceiling& c) { return is_same_ceiling(c, first); };
+            const Ceiling* const same = first_in(node.ceilings.all, is_same);
             if (same == nullptr || same->rate.median < least->rate.median) {
                 least = same;
                 slowest = &node;

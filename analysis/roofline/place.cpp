@@ -2,6 +2,7 @@
 
 #include "analysis/roofline/row_roofs.hpp"
 #include "analysis/table/rows.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/method/bench/machine.hpp"
 
 #include <fmt/format.h>
@@ -19,17 +20,12 @@ LevelBytes traffic(const Work& work, Bytes nearer)
     return {work.compulsory, fits ? work.compulsory : std::max(work.compulsory, work.no_reuse)};
 }
 
-/// Every work moves some bytes: without any they are unknown.
-bool bytes_are_unknown(const Work* work)
-{
-    return work->compulsory == Bytes{} && work->no_reuse == Bytes{};
-}
-
 /// Traffic per level, summed over all works. Layers run one after another, so each footprint counts separately. Empty
 /// if unknown.
 std::vector<LevelBytes> traffic(const std::vector<const Work*>& works, const RowRoofs& over)
 {
-    if (std::ranges::all_of(works, bytes_are_unknown)) return {};
+    const auto moves_none = [](const Work* work) { return work->compulsory == Bytes{} && work->no_reuse == Bytes{}; };
+    if (std::ranges::all_of(works, moves_none)) return {};  // every work moves some
     std::vector<LevelBytes> sums(over.nearer.size());
     for (const Work* work : works)
         for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -221,16 +217,23 @@ Placement complete(Placement p, Flops flops, const std::vector<const Work*>& wor
     return p;
 }
 
+/// The works of the parts of a phase, or of all, and the measured time of each.
+std::pair<std::vector<const Work*>, std::vector<Seconds>> works_in(const Measurement& row, std::optional<Phase> phase)
+{
+    std::pair<std::vector<const Work*>, std::vector<Seconds>> works;
+    for (const PartMeasurement& part : row.parts) {
+        if (phase && part.part.phase != *phase) continue;
+        works.first.push_back(&part.part.work);
+        works.second.push_back(part.seconds.median);
+    }
+    return works;
+}
+
 Placement place_step(Placement p, const Measurement& row, const RowRoofs& over)
 {
     p.name = p.model;
     p.seconds = row.seconds;
-    std::vector<const Work*> works;
-    std::vector<Seconds> taken;
-    for (const PartMeasurement& part : row.parts) {
-        works.push_back(&part.part.work);
-        taken.push_back(part.seconds.median);
-    }
+    auto [works, taken] = works_in(row, {});
     if (works.empty()) works.push_back(&row.work);
     p.is_lower_bound = row.work.at_least;
     return complete(std::move(p), row.work.flops, works, taken, over);
@@ -268,13 +271,7 @@ void place_phases(std::vector<Placement>& placements, const Placement& blank, co
     const std::array<std::pair<Phase, const Estimate<Seconds>*>, 3> phases{
         {{Phase::forward, &row.forward}, {Phase::backward, &row.backward}, {Phase::update, &row.update}}};
     for (const auto& [phase, seconds] : phases) {
-        std::vector<const Work*> works;
-        std::vector<Seconds> taken;
-        for (const PartMeasurement& part : row.parts) {
-            if (part.part.phase != phase) continue;
-            works.push_back(&part.part.work);
-            taken.push_back(part.seconds.median);
-        }
+        const auto [works, taken] = works_in(row, phase);
         if (works.empty() || seconds->median.value <= 0) continue;
         Placement p = blank;
         p.scope = Scope::phase;
@@ -369,6 +366,11 @@ std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, c
     return placements;
 }
 
+const Placement* step_placement(std::span<const Placement> placements, const Measurement& row)
+{
+    return first_in(placements, [id = row.id()](const Placement& p) { return p.scope == Scope::step && p.row == id; });
+}
+
 std::vector<const Placement*> layers_of(std::span<const Placement> placements, const Measurement& row)
 {
     const std::string id = row.id();
@@ -380,8 +382,7 @@ std::vector<const Placement*> layers_of(std::span<const Placement> placements, c
 
 Needs needs_of(const Placement& p)
 {
-    const Flops flops = p.executed.value > 0 ? p.executed : p.flops;
-    Needs needs{{}, p.compute_roof.value > 0 ? flops / p.compute_roof : Seconds{}};
+    Needs needs{{}, p.compute_roof.value > 0 ? p.done() / p.compute_roof : Seconds{}};
     for (const LevelPlacement& level : p.levels)
         if (level.roof.value > 0) needs.memory = std::max(needs.memory, level.low / level.roof);
     return needs;

@@ -115,6 +115,9 @@ struct MeasuredWork {
     Known known = Known::analytic;  ///< how FLOPs and bytes are known
     Estimate<FlopRate> rate;        ///< flops / seconds
     bool is_lower_bound = false;    ///< Work::at_least: so are FLOPs and rate
+
+    /// The FLOPs that the algorithms execute.
+    Flops done() const { return executed.value > 0 ? executed : flops; }
 };
 
 struct WorkRoofs {
@@ -202,6 +205,8 @@ std::string explain(const Placement& placement, const std::string& name = {});
 /// sentence starts with a blank. Empty if neither applies.
 std::string remarks_on(const Placement& placement);
 
+/// The step's placement; null if the row is not ok.
+const Placement* step_placement(std::span<const Placement> placements, const Measurement& row);
 std::vector<const Placement*> layers_of(std::span<const Placement> placements, const Measurement& row);
 
 /// The times that the memory roofs alone and the compute roof alone allow.

@@ -96,11 +96,6 @@ const Ceiling* Roofs::precision(const std::string& name) const
     return find(compute, name, &Ceiling::precision);
 }
 
-bool Roofs::lasting() const
-{
-    return std::ranges::any_of(levels, &Ceiling::lasting) || std::ranges::any_of(compute, &Ceiling::lasting);
-}
-
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads)
 {
     const auto is_measured = [&](const Ceiling& c) { return c.device == device && c.threads == threads; };

@@ -4,6 +4,7 @@
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
@@ -27,7 +28,10 @@ struct Roofs {
     const Ceiling* level(const std::string& name) const;
     const Ceiling* precision(const std::string& name) const;
     bool empty() const { return levels.empty() && compute.empty(); }
-    bool lasting() const;
+    bool lasting() const
+    {
+        return std::ranges::any_of(levels, &Ceiling::lasting) || std::ranges::any_of(compute, &Ceiling::lasting);
+    }
 };
 
 /// The roof of a memory level over some work.

@@ -12,6 +12,7 @@
 #include "analysis/roofline/row_roofs.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/precision.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>
@@ -77,10 +78,9 @@ Moved analytic_bytes(const Placement& p, const RowFacts& row)
         const Bytes own = p.levels[i].low + p.levels[i].again;
         moved[i] = LevelBytes{own, std::max(own, p.levels[i].high), p.known};
         if (!is_product(p) || p.phase == Phase::update || registers == Bytes{} || uses == 0) continue;
-        const Flops flops = p.executed.value > 0 ? p.executed : p.flops;
         const int products = p.phase == Phase::backward ? 2 : 1;
         const bool in_registers = row.over.nearer[i] == Bytes{};
-        const Bytes least = least_bytes_of_product(flops, uses, in_registers ? registers : row.over.nearer[i],
+        const Bytes least = least_bytes_of_product(p.done(), uses, in_registers ? registers : row.over.nearer[i],
                                                    in_registers ? std::max(1, p.threads) : 1, row.value, products);
         moved[i]->low = std::min(std::max(moved[i]->low, least), moved[i]->high);
     }
@@ -118,13 +118,6 @@ Moved sum_of(const Placement& whole, std::span<const Placement> layers)
     return sums;
 }
 
-/// The size of a value; 0 for a format that is not known.
-Bytes value_size(const Measurement& row)
-{
-    const auto format = std::ranges::find(precision_table, precision_of(row), &PrecisionTraits::name);
-    return {format == precision_table.end() ? 0.0 : format->storage_bytes};
-}
-
 }  // namespace
 
 Bytes registers_of(std::string_view implementation)
@@ -155,7 +148,9 @@ void find_level_bytes(std::span<Placement> placements, std::span<const Measureme
         const auto layers = std::find_if(first, last, [](const Placement& p) { return p.scope == Scope::layer; });
         const auto known = uses.try_emplace(first->model).first;
         if (known->second.empty()) known->second = input_uses(first->model);
-        const RowFacts row{look_up(measured, ceilings, machine), known->second, value_size(measured)};
+        const auto* const format = find_in(precision_table, precision_of(measured), &PrecisionTraits::name);
+        const RowFacts row{
+            look_up(measured, ceilings, machine), known->second, {format ? 1.0 * format->storage_bytes : 0}};
         for (auto p = layers; p != last; ++p) p->moved = with_counts(analytic_bytes(*p, row), *p, counts);
         for (auto p = first; p != layers; ++p) p->moved = with_counts(sum_of(*p, {layers, last}), *p, counts);
     }

@@ -5,13 +5,13 @@
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/precision.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/results/look_file.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -27,13 +27,6 @@ const LevelPlacement* memory_of(P p)
     return p.levels.empty() ? nullptr : &p.levels.back();
 }
 
-Cell ridge_cell(P p)
-{
-    const LevelPlacement* const memory = memory_of(p);
-    const bool is_known = memory != nullptr && p.compute_roof.value > 0;
-    return is_known ? plain((p.compute_roof / memory->roof).value) : absent();
-}
-
 /// The share of attainable; above the roof how many times it, "6,085 times": a slip in a number of one's own is told
 /// from it.
 std::string reached_text(P p)
@@ -43,6 +36,11 @@ std::string reached_text(P p)
     for (std::size_t at = times.find('.') == std::string::npos ? times.size() : 0; at > 3; at -= 3)
         times.insert(at - 3, ",");
     return times + " times";
+}
+
+Cell if_placed(P p, Cell cell)
+{
+    return only_if(!p.binds.empty(), std::move(cell));
 }
 
 /// Under a roof that is a lower bound its consequences are bounds too.
@@ -61,8 +59,7 @@ Study under(const std::vector<GivenPoint>& points, Ceilings ceilings, Results ca
     study.results.machine = calibration.machine;
     for (GivenPoint point : points) {
         if (point.device.empty()) point.device = usual;
-        if (std::ranges::find(devices, point.device) == devices.end())
-            throw InputError(unknown_word("device", point.device, devices));
+        if (!is_in(point.device, devices)) throw InputError(unknown_word("device", point.device, devices));
         study.results.rows.push_back(row_of(point));
         for (Placement& placement : place(study.results.rows.back(), study.ceilings, calibration.machine))
             study.placements.push_back(std::move(placement));
@@ -106,7 +103,7 @@ std::vector<GivenPoint> parse_points(std::string_view text, const std::string& f
     const std::vector<std::string> known{"name", "flops", "bytes", "seconds", "precision", "device", "threads"};
     const bool has_regions = table.has("calls");
     for (const std::string& column : table.header)
-        if (!has_regions && std::ranges::find(known, column) == known.end())
+        if (!has_regions && !is_in(column, known))
             throw InputError(file + ": " + unknown_word("column", column, known));
     std::vector<GivenPoint> points;
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -167,16 +164,17 @@ DataTable points_table(const Study& study)
          [](P p) { return memory_of(p) ? number((memory_of(p)->low / p.seconds.median).value) : absent(); }},
         {"FLOP/B", "intensity_flop_per_byte",
          [](P p) { return memory_of(p) ? plain(memory_of(p)->intensity_high.value) : absent(); }},
-        {"ridge", "ridge_flop_per_byte", ridge_cell},
-        {"bound by", "binds", [](P p) { return p.binds.empty() ? absent() : word(bottleneck_text(p), p.binds); }},
-        {"", "nearer_level_may_bind", [](P p) { return only_if(!p.binds.empty(), truth(p.nearer_may_bind)); }},
-        {"reached", "share_of_attainable",
-         [](P p) { return only_if(!p.binds.empty(), number(p.fraction(), reached_text(p))); }},
-        {"", "share_is_upper_bound", [](P p) { return only_if(!p.binds.empty(), truth(p.is_at_most())); }},
-        {"least time", "attainable_s",
-         [](P p) { return only_if(!p.binds.empty(), bound(p, "\u2264 ", seconds(p.attainable))); }},
-        {"headroom", "headroom_s",
-         [](P p) { return only_if(!p.binds.empty(), bound(p, "\u2265 ", seconds(p.headroom()))); }},
+        {"ridge", "ridge_flop_per_byte",
+         [](P p) {
+             const bool is_known = memory_of(p) && p.compute_roof.value > 0;
+             return is_known ? plain((p.compute_roof / memory_of(p)->roof).value) : absent();
+         }},
+        {"bound by", "binds", [](P p) { return if_placed(p, word(bottleneck_text(p), p.binds)); }},
+        {"", "nearer_level_may_bind", [](P p) { return if_placed(p, truth(p.nearer_may_bind)); }},
+        {"reached", "share_of_attainable", [](P p) { return if_placed(p, number(p.fraction(), reached_text(p))); }},
+        {"", "share_is_upper_bound", [](P p) { return if_placed(p, truth(p.is_at_most())); }},
+        {"least time", "attainable_s", [](P p) { return if_placed(p, bound(p, "\u2264 ", seconds(p.attainable))); }},
+        {"headroom", "headroom_s", [](P p) { return if_placed(p, bound(p, "\u2265 ", seconds(p.headroom()))); }},
         {"times as fast", "times_as_fast",
          [](P p) {
              return only_if(!p.binds.empty() && p.fraction() > 0 && !p.above(),

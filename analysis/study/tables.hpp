@@ -72,8 +72,6 @@ struct LevelTraffic {
 };
 /// Nearest level first; empty if the bytes of a level are not known.
 std::vector<LevelTraffic> traffic_of(const Study& study, const Measurement& row);
-/// "15%", "15% to 72%", "at least 15%" where the most is above the roof.
-std::string share_text(const LevelTraffic& traffic);
 DataTable traffic_table(const Study& study);
 DataTable bandwidth_table(const Study& study);
 DataTable ert_table(const Study& study);

@@ -3,6 +3,7 @@
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/csv_lines.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <nlohmann/json.hpp>
@@ -101,9 +102,7 @@ json text_or_null(const std::string& value)
 
 json json_texts(const std::vector<std::string>& texts)
 {
-    json list = json::array();
-    for (const std::string& text : texts) list.push_back(json_text(text));
-    return list;
+    return mapped(texts, json_text);
 }
 
 Cell absent()
@@ -180,23 +179,13 @@ Cell numeric_text(std::string text)
     return {{}, std::move(text), true};
 }
 
-bool DataTable::empty() const
-{
-    return std::ranges::all_of(rows, &Row::is_for_programs_only);
-}
-
 std::size_t DataTable::column(std::string_view name) const
 {
     for (const auto field : {&TableColumn::title, &TableColumn::key}) {
-        const auto found = std::ranges::find(columns, name, field);
-        if (found != columns.end()) return static_cast<std::size_t>(found - columns.begin());
+        if (const TableColumn* const found = find_in(columns, name, field))
+            return static_cast<std::size_t>(found - columns.data());
     }
     throw std::out_of_range("the table has no column '" + std::string(name) + "'");
-}
-
-const Cell& DataTable::cell(std::size_t row, std::string_view column_name) const
-{
-    return rows.at(row).cells.at(column(column_name));
 }
 
 DataTable text_table(const std::vector<std::string>& titles, const std::vector<std::vector<std::string>>& rows)
@@ -305,25 +294,19 @@ json to_json(const Spread& ends)
 std::string to_csv(const DataTable& table)
 {
     std::string csv = csv_line(keys_of(table));
-    for (const DataTable::Row& row : table.rows) {
-        std::vector<std::string> cells;
-        for (const json& value : values_of(table, row)) cells.push_back(csv_cell(value));
-        csv += csv_line(cells);
-    }
+    for (const DataTable::Row& row : table.rows) csv += csv_line(mapped(values_of(table, row), csv_cell));
     return csv;
 }
 
 json to_json(const DataTable& table)
 {
     const std::vector<std::string> keys = keys_of(table);
-    json list = json::array();
-    for (const DataTable::Row& row : table.rows) {
+    return mapped(table.rows, [&](const DataTable::Row& row) {
         const std::vector<json> values = values_of(table, row);
         json object = json::object();
         for (std::size_t i = 0; i < keys.size(); ++i) object[keys[i]] = values[i];
-        list.push_back(std::move(object));
-    }
-    return list;
+        return object;
+    });
 }
 
 }  // namespace roof::analysis

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <functional>
 #include <string>
@@ -81,10 +82,10 @@ struct DataTable {
     std::vector<std::string> identifying{};
 
     /// Whether the table has no rows for people.
-    bool empty() const;
+    bool empty() const { return std::ranges::all_of(rows, &Row::is_for_programs_only); }
     /// The index of the column with this title, or else with this key. Throws std::out_of_range.
     std::size_t column(std::string_view name) const;
-    const Cell& cell(std::size_t row, std::string_view column_name) const;
+    const Cell& cell(std::size_t row, std::string_view name) const { return rows.at(row).cells.at(column(name)); }
 };
 
 /// A column, and how to read its cell from a row of data.

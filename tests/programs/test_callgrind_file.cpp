@@ -1,5 +1,4 @@
 // Callgrind's file with addresses, and the work of a program from it. The code is written by hand as an ELF file.
-#include "analysis/instructions/decoder.hpp"
 #include "analysis/instructions/executed_work.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"

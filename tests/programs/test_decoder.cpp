@@ -1,5 +1,5 @@
 // The work of single instructions. Bytes are those of the GNU assembler, FLOPs those of docs/profile.md.
-#include "analysis/instructions/decoder.hpp"
+#include "analysis/instructions/executed_work.hpp"
 #include "tests/skip.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,10 +1,8 @@
 // Known loops under valgrind: FLOPs equal to hand arithmetic, bytes within 5% of it. The simulated caches are small, so
 // that the loops need not be long: 16 KiB and 64 KiB.
-#include "analysis/instructions/decoder.hpp"
 #include "analysis/instructions/executed_work.hpp"
 #include "tests/skip.hpp"
 #include "tools/roof/programs/child_program.hpp"
-#include "tools/roof/programs/executed_program.hpp"
 #include "tools/roof/programs/simulated_program.hpp"
 
 #include <catch2/catch.hpp>

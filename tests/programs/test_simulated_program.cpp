@@ -4,8 +4,6 @@
 #include "tests/skip.hpp"
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/programs/child_program.hpp"
-#include "tools/roof/programs/executed_program.hpp"
-#include "tools/roof/programs/sampled_run.hpp"
 #include "tools/roof/programs/simulated_program.hpp"
 
 #include <catch2/catch.hpp>

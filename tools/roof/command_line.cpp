@@ -2,6 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/names.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/identity.hpp"
 #include "tools/roof/binary/binary.hpp"
@@ -21,9 +22,7 @@ using Arguments = std::vector<std::string>;
 
 const Command& find_command(const std::string& name)
 {
-    const auto command =
-        std::find_if(commands.begin(), commands.end(), [&](const Command& c) { return c.name == name; });
-    if (command != commands.end()) return *command;
+    if (const Command* const command = find_in(commands, name, &Command::name)) return *command;
     std::vector<std::string> names = names_in(commands);
     names.emplace_back("help");
     throw InputError(unknown_word("command", name, names));

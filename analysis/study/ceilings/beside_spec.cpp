@@ -5,6 +5,7 @@
 #include "analysis/study/tables.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -47,13 +48,6 @@ Hertz fastest_clock(const Ceilings& ceilings, const std::string& device)
     for (const Ceiling& ceiling : ceilings.all)
         if (ceiling.device == device) fastest = std::max(fastest, ceiling.clock.median);
     return fastest;
-}
-
-const MachineSheet* sheet_of(const Study& study, const Device& device)
-{
-    const auto found =
-        std::ranges::find_if(study.sheets, [&](const auto& sheet) { return sheet.describes(device.model); });
-    return found == study.sheets.end() ? nullptr : &*found;
 }
 
 std::string source_of(const MachineSheet& sheet)
@@ -135,7 +129,8 @@ std::vector<SheetShare> beside_sheets(const Study& study)
 {
     std::vector<SheetShare> shares;
     for (const Device& device : study.calibration.machine.devices)
-        if (const MachineSheet* sheet = sheet_of(study, device)) add_shares(study, device.name, *sheet, shares);
+        if (const auto* sheet = first_in(study.sheets, [&](const auto& one) { return one.describes(device.model); }))
+            add_shares(study, device.name, *sheet, shares);
     return shares;
 }
 
@@ -169,18 +164,10 @@ std::string sheet_footnote(const Study& study)
 
 namespace {
 
-struct CeilingKey {
-    std::string device;
-    std::string precision;
-    int threads;
-
-    auto operator<=>(const CeilingKey&) const = default;
-};
-
-/// The ceilings of one key; null if there is none.
+/// The ceilings of a precision with so many threads; null if there is none.
 struct Named {
-    CeilingKey key;
-    bool names_device;
+    std::string device, precision;
+    int threads;
     const Ceiling* mix;
     std::optional<Ceiling> roof;
     const Ceiling* add;
@@ -210,10 +197,11 @@ Cell clock_cell(const Ceiling* ceiling)
 
 DataTable named_ceilings(const Ceilings& ceilings)
 {
-    static const std::vector<ColumnOf<Named>> columns{
-        {"device", "", [](N n) { return only_if(n.names_device, word(n.key.device)); }},
-        {"precision", "", [](N n) { return word(n.key.precision); }},
-        {"threads", "", [](N n) { return count(n.key.threads); }},
+    const bool names_device = devices_of(ceilings).size() > 1;
+    const std::vector<ColumnOf<Named>> columns{
+        {"device", "", [&](N n) { return only_if(names_device, word(n.device)); }},
+        {"precision", "", [](N n) { return word(n.precision); }},
+        {"threads", "", [](N n) { return count(n.threads); }},
         {"best mix", "", [](N n) { return rate_cell(n.mix); }},
         {"multiply-add: the roof", "", [](N n) { return rate_cell(n.roof ? &*n.roof : nullptr); }},
         {"add only", "", [](N n) { return rate_cell(n.add); }},
@@ -221,19 +209,20 @@ DataTable named_ceilings(const Ceilings& ceilings)
         {"without SIMD", "", [](N n) { return rate_cell(n.scalar); }},
         {"clock, scalar", "", [](N n) { return clock_cell(n.scalar); }},
         {"clock, widest", "", [](N n) { return clock_cell(n.roof ? &*n.roof : nullptr); }}};
-    std::set<CeilingKey> keys;
+    std::set<CurveKey> keys;
     for (const Ceiling& c : ceilings.all)
         if (c.kind == Role::compute && c.condition.empty()) keys.insert({c.device, c.precision, c.threads});
-    const bool names_device = devices_of(ceilings).size() > 1;
     std::vector<Named> rows;
-    for (const CeilingKey& key : keys) {
-        const auto by = [&](std::string_view operation, std::string_view isa = "") {
-            return fastest_by(ceilings, key.device, key.threads, key.precision, operation, isa);
+    for (const auto& [device, precision, threads] : keys) {
+        const auto by = [&, device = device, precision = precision, threads = threads](std::string_view operation,
+                                                                                       std::string_view isa = "") {
+            return fastest_by(ceilings, device, threads, precision, operation, isa);
         };
-        const Named named{key,
-                          names_device,
-                          ceilings.compute(key.device, key.precision, key.threads),
-                          ceilings.roof(Role::compute, key.device, key.precision, key.threads),
+        const Named named{device,
+                          precision,
+                          threads,
+                          ceilings.compute(device, precision, threads),
+                          ceilings.roof(Role::compute, device, precision, threads),
                           by("add"),
                           by("mul+add"),
                           by("fma", "scalar")};

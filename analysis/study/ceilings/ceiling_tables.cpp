@@ -33,20 +33,6 @@ Cell samples_cell(C c)
     return only_if(c.rate.n > 0, numeric_text(samples_text(c.rate.n)));
 }
 
-Cell per_clock_cell(C c, const Machine& machine)
-{
-    const double reached = per_clock_and_core(c, machine);
-    return only_if(reached > 0, number(reached, plain_number(reached, reached < 100 ? 3 : 4)));
-}
-
-Cell share_of_spec_cell(C c, const Ceilings& ceilings, const Machine& machine)
-{
-    const std::optional<double> share = share_of_spec(c, machine);
-    if (!share) return absent();
-    const bool is_above = is_above_spec(c, ceilings, machine);
-    return warning_if(is_above, number(*share, fmt::format("{:.1f}%{}", 100 * *share, is_above ? "*" : "")));
-}
-
 Cell verdict_cell(C ceiling)
 {
     if (ceiling.steadiness == Steadiness::steady)
@@ -90,8 +76,19 @@ Columns with_rate(Columns columns, const char* rate, const char* per_clock, cons
                       const double clock = c.clock.median.value;
                       return only_if(clock > 0, number(clock, fmt::format("{:.2f}", clock / 1e9)));
                   }},
-                 {per_clock, "", [&](C c) { return per_clock_cell(c, machine); }},
-                 {"of spec", "", [&](C c) { return share_of_spec_cell(c, ceilings, machine); }},
+                 {per_clock, "",
+                  [&](C c) {
+                      const double reached = per_clock_and_core(c, machine);
+                      return only_if(reached > 0, number(reached, plain_number(reached, reached < 100 ? 3 : 4)));
+                  }},
+                 {"of spec", "",
+                  [&](C c) {
+                      const std::optional<double> share = share_of_spec(c, machine);
+                      if (!share) return absent();
+                      const bool is_above = is_above_spec(c, ceilings, machine);
+                      const std::string text = fmt::format("{:.1f}%{}", 100 * *share, is_above ? "*" : "");
+                      return warning_if(is_above, number(*share, text));
+                  }},
                  {"verdict", "", [](C c) { return verdict_cell(c); }},
                  {"a nearer level's", "", nearer_cell},
                  {"found by search", "", [](C c) { return name_cell(c.variant); }}})

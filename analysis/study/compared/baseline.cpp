@@ -2,6 +2,7 @@
 #include "analysis/study/compared/compare.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
+#include "ert/base/ranges.hpp"
 
 #include <fmt/format.h>
 
@@ -51,8 +52,8 @@ DataTable baseline_table(const Study& study)
                                        ? std::pair<BetweenTimes, BetweenTimes>()
                                        : std::pair(between_times(*study.baseline), between_times(study));
     const auto side = [](const Study& of, const BetweenTimes& between, const Placement& p) {
-        const auto row = std::ranges::find(of.results.rows, p.row, &Measurement::id);
-        Side side = row == of.results.rows.end() ? Side{} : step_side(*row);
+        const Measurement* const row = find_in(of.results.rows, p.row, &Measurement::id);
+        Side side = row ? step_side(*row) : Side{};
         static_cast<Spread&>(side) = p.seconds;
         side.n = p.seconds.n;
         if (const auto known = between.find(p.row); known != between.end()) side.between = known->second;

@@ -109,11 +109,6 @@ Cell Change::cell(const Side& side) const
     return cell;
 }
 
-std::string Change::id() const
-{
-    return join(words, " ");
-}
-
 bool Change::differs() const
 {
     return enough && (ratio.low > 1 || ratio.high < 1) && std::abs(std::log(ratio.median)) > floor && !may_be_busy();
@@ -159,18 +154,15 @@ double left_by_others(const Measurement& row)
 
 std::optional<Side> times_the_least(const Study& study, const Measurement& row)
 {
-    const std::string id = row.id();
-    const auto found = std::ranges::find_if(study.placements,
-                                            [&](const Placement& p) { return p.scope == Scope::step && p.row == id; });
-    if (found == study.placements.end() || !(found->attainable.value > 0)) return std::nullopt;
-    const Placement& p = *found;
-    const double least = p.attainable.value;
+    const Placement* const step = step_placement(study.placements, row);
+    if (step == nullptr || !(step->attainable.value > 0)) return std::nullopt;
+    const double least = step->attainable.value;
     const double median = row.seconds.median.value / least;
     const auto apart = [](double a, double b) { return a > 0 && b > 0 ? std::log(a / b) : 0; };
     const double down =
-        std::hypot(apart(row.seconds.median.value, row.seconds.low.value), apart(p.attainable_high.value, least));
+        std::hypot(apart(row.seconds.median.value, row.seconds.low.value), apart(step->attainable_high.value, least));
     const double up =
-        std::hypot(apart(row.seconds.high.value, row.seconds.median.value), apart(least, p.attainable_low.value));
+        std::hypot(apart(row.seconds.high.value, row.seconds.median.value), apart(least, step->attainable_low.value));
     return Side{{median, median * std::exp(-down) * left_by_others(row), median * std::exp(up)},
                 row.seconds.n,
                 processes_of(row),

@@ -5,6 +5,7 @@
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -116,9 +117,7 @@ Words words_of_all(const std::vector<Change>& changes)
 {
     Words common = changes.size() < 2 ? Words{} : changes.front().words;
     for (const Change& change : changes)
-        std::erase_if(common, [&](const std::string& word) {
-            return std::ranges::find(change.words, word) == change.words.end();
-        });
+        std::erase_if(common, [&](const std::string& word) { return !is_in(word, change.words); });
     return common;
 }
 
@@ -134,7 +133,7 @@ std::string changes_text(std::vector<Change> changes, const std::string& what, i
         {{what, "",
           [&](C c) {
               Words words = c.words;
-              std::erase_if(words, [&](const std::string& w) { return std::ranges::find(common, w) != common.end(); });
+              std::erase_if(words, [&](const std::string& w) { return is_in(w, common); });
               return word(join(words, " "));
           }},
          {"a [95%]", "", [](C c) { return c.cell(c.a); }},
@@ -192,16 +191,12 @@ json changes_json(const std::vector<Change>& changes)
         side["half_width_between_times"] = s.between ? json_number(*s.between) : json(nullptr);
         return side;
     };
-    json list = json::array();
-    for (const Change& c : changes)
-        list.push_back({{"id", json_text(c.id())},
-                        {"unit", c.unit},
-                        {"a", side_json(c.a)},
-                        {"b", side_json(c.b)},
-                        {"ratio", to_json(c.ratio)},
-                        {"difference_shown", c.shown()},
-                        {"verdict", verdict_on_b(c)}});
-    return list;
+    return mapped(changes, [&](const Change& c) -> json {
+        return {{"id", json_text(c.id())},   {"unit", c.unit},
+                {"a", side_json(c.a)},       {"b", side_json(c.b)},
+                {"ratio", to_json(c.ratio)}, {"difference_shown", c.shown()},
+                {"verdict", verdict_on_b(c)}};
+    });
 }
 
 /// The command that shows runs of different devices together.

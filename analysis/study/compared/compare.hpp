@@ -10,6 +10,7 @@
 
 #include "analysis/study/study.hpp"
 #include "analysis/table/table.hpp"
+#include "ert/base/text.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -51,7 +52,7 @@ struct Change {
     /// Two launches of one program differ by more than their steps do, and so do two times of one machine.
     std::string unsure{};
 
-    std::string id() const;
+    std::string id() const { return join(words, " "); }
     /// Whether the interval excludes 1, the samples suffice, the difference is above the noise, and no busy machine may
     /// have made it.
     bool differs() const;

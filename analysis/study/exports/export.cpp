@@ -6,6 +6,8 @@
 #include "analysis/table/table.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/names.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/base/units.hpp"
 
@@ -21,6 +23,17 @@ namespace roof::analysis {
 
 namespace {
 
+using nlohmann::json;
+
+/// The roofs of the device at the most threads. Throws InputError for an unknown device, and without ceilings.
+Roofs roofs_to_export(const Study& study, const std::string& device)
+{
+    const std::vector<std::string> devices = devices_of(study.ceilings);
+    if (devices.empty()) throw InputError("there are no ceilings to export: " + calibration_warning(study));
+    if (!is_in(device, devices)) throw InputError(unknown_word("device", device, devices));
+    return roofs_of(study.ceilings, device);
+}
+
 std::string upper(std::string text)
 {
     for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
@@ -29,13 +42,13 @@ std::string upper(std::string text)
 
 std::string as_ert(const Study& study, const std::string& device)
 {
-    using nlohmann::json;
     const Roofs roofs = roofs_to_export(study, device);
-    json bytes = json::array();
-    json flops = json::array();
-    for (const Ceiling* roof : roofs.levels) bytes.push_back({roof->level, roof->rate.median.value / giga});
-    for (const Ceiling* roof : roofs.compute)
-        flops.push_back({upper(roof->precision) + " GFLOPs", roof->rate.median.value / giga});
+    const auto rate = [](const std::string& name, const Ceiling& roof) {
+        return json{name, roof.rate.median.value / giga};
+    };
+    const json bytes = mapped(roofs.levels, [&](const Ceiling* roof) { return rate(roof->level, *roof); });
+    const json flops =
+        mapped(roofs.compute, [&](auto* roof) { return rate(upper(roof->precision) + " GFLOPs", *roof); });
     const bool is_gpu = device.starts_with("gpu");
     const json made{{"ROOF", study.calibration.machine.name},
                     {"CALIBRATION", study.calibration.folder.filename().string()},
@@ -84,33 +97,22 @@ std::string rate_text(const Ceiling* ceiling)
     return ceiling == nullptr ? "0" : fmt::format("{:.4f}", ceiling->rate.median.value / giga);
 }
 
-/// 0 for a level that the machine lacks.
-std::string kibibytes_of(const Machine& machine, const std::string& device, const std::string& level)
-{
-    const MemoryLevel* const cache = machine.find_level(device, level);
-    return cache == nullptr ? "0" : fmt::format("{:.0f}", cache->capacity.value / 1024);
-}
-
 std::string as_carm(const Study& study, const std::string& device)
 {
     const Roofs roofs = roofs_to_export(study, device);
     const Machine& machine = study.calibration.machine;
-    const auto size = [&](const char* level) { return kibibytes_of(machine, device, level); };
-    std::string text = csv_line(std::vector<std::string>{"Name:",    exported_text(machine.name),
-                                                         "L1 Size:", size("L1"),
-                                                         "L2 Size:", size("L2"),
-                                                         "L3 Size:", size("L3"),
-                                                         "",         "L1",
-                                                         "L1",       "L2",
-                                                         "L2",       "L3",
-                                                         "L3",       "DRAM",
-                                                         "DRAM",     "FP",
-                                                         "FP",       "FP FMA",
-                                                         "FP_FMA"});
-    text += csv_line(std::vector<std::string>{"Date",        "ISA",        "Precision", "Threads", "Loads",   "Stores",
-                                              "Interleaved", "DRAM Bytes", "FP Inst.",  "GB/s",    "I/Cycle", "GB/s",
-                                              "I/Cycle",     "GB/s",       "I/Cycle",   "GB/s",    "I/Cycle", "Gflop/s",
-                                              "I/Cycle",     "Gflop/s",    "I/Cycle"});
+    std::vector<std::string> sizes{"Name:", exported_text(machine.name)};
+    for (const std::string level : {"L1", "L2", "L3"}) {
+        const MemoryLevel* const cache = machine.find_level(device, level);  // null where the machine lacks it
+        sizes.push_back(level + " Size:");
+        sizes.push_back(cache ? fmt::format("{:.0f}", cache->capacity.value / 1024) : "0");
+    }
+    std::string text = csv_line(sizes);
+    text.pop_back();
+    text +=
+        ",,L1,L1,L2,L2,L3,L3,DRAM,DRAM,FP,FP,FP FMA,FP_FMA\n"
+        "Date,ISA,Precision,Threads,Loads,Stores,Interleaved,DRAM Bytes,FP Inst.,GB/s,I/Cycle,GB/s,I/Cycle,GB/s,"
+        "I/Cycle,GB/s,I/Cycle,Gflop/s,I/Cycle,Gflop/s,I/Cycle\n";
     const auto loads_of = [&](const char* level) {
         return fastest_by(study.ceilings, device, roofs.threads, level, "load");
     };
@@ -133,41 +135,6 @@ std::string as_carm(const Study& study, const std::string& device)
     if (!has_rows) throw InputError("the CARM tool draws fp64 and fp32 alone, and neither was measured on " + device);
     return text;
 }
-
-}  // namespace
-
-Roofs roofs_to_export(const Study& study, const std::string& device)
-{
-    const std::vector<std::string> devices = devices_of(study.ceilings);
-    if (devices.empty()) throw InputError("there are no ceilings to export: " + calibration_warning(study));
-    if (std::ranges::find(devices, device) == devices.end()) throw InputError(unknown_word("device", device, devices));
-    return roofs_of(study.ceilings, device);
-}
-
-std::vector<std::string> export_formats()
-{
-    return {
-        "csv",     "points",        "ert",        "likwid", "carm", "tracelens",
-        "pytorch", "inference-sim", "prometheus", "digest", "atlas"};  // the last two: tools/roof/commands/export.cpp
-}
-
-std::string exported(const Study& study, std::string_view format, const std::string& device)
-{
-    if (format == "csv") return to_csv(ceilings_table(study));
-    if (format == "points") return to_csv(placements_table(study));
-    if (format == "ert") return as_ert(study, device);
-    if (format == "likwid") return as_likwid(study, device);
-    if (format == "carm") return as_carm(study, device);
-    if (format == "tracelens") return as_tracelens(study, device);
-    if (format == "pytorch") return as_pytorch(study, device);
-    if (format == "inference-sim") return as_inference_sim(study, device);
-    if (format == "prometheus") return as_prometheus(study);
-    throw InputError("--format: " + unknown_word("format", format, export_formats()));
-}
-
-namespace {
-
-using nlohmann::json;
 
 constexpr double gibi = 1024.0 * 1024 * 1024;
 
@@ -227,8 +194,8 @@ std::string sample(const std::string& metric, const json& labels, double value)
     return fmt::format("{}{{{}}} {}\n", metric, text, format_exact(value));
 }
 
-}  // namespace
-
+/// The JSON of a GPU's architecture for TraceLens: 1e9 B/s of memory, GiB, 1e12 FLOP/s as matrix_* (multiply-adds by
+/// the fastest instruction) and vector_* (without tensor cores or tiles).
 std::string as_tracelens(const Study& study, const std::string& device)
 {
     const Roofs roofs = roofs_to_export(study, device);
@@ -247,6 +214,8 @@ std::string as_tracelens(const Study& study, const std::string& device)
     return json_document(document, 4) + "\n";
 }
 
+/// A Python module that enters the device into torch._inductor.analysis.device_info, under the name that PyTorch has
+/// for it: 1e12 operations per second, 1e9 B/s, GiB. Run as a program, it is PyTorch's own profile_analysis.
 std::string as_pytorch(const Study& study, const std::string& device)
 {
     constexpr std::array<std::pair<const char*, const char*>, 7> types{{{"fp64", "torch.float64"},
@@ -287,6 +256,8 @@ std::string as_pytorch(const Study& study, const std::string& device)
         format_exact(memory_rate(roofs) / giga), size ? format_exact(*size) : "float(\"nan\")");
 }
 
+/// hardware_config.json of inference-sim: 1e12 FLOP/s of bf16 (of fp16 without it) and fp8, 1e12 B/s, GiB. Its shares
+/// mfuPrefill and mfuDecode are 1, because the peak is measured.
 std::string as_inference_sim(const Study& study, const std::string& device)
 {
     const Roofs roofs = roofs_to_export(study, device);
@@ -304,7 +275,9 @@ std::string as_inference_sim(const Study& study, const std::string& device)
     return json_document({{json_text(owner(study, device)), peaks}}, 4) + "\n";
 }
 
-std::string as_prometheus(const Study& study)
+/// Prometheus' text format 0.0.4: the roofs of every device in SI units, with the ends of their intervals. A lower
+/// bound has no upper end.
+std::string as_prometheus(const Study& study, const std::string&)
 {
     struct Metric {
         const char* name;
@@ -340,6 +313,38 @@ std::string as_prometheus(const Study& study)
         }
     if (text.empty()) throw InputError("there are no ceilings to export: " + calibration_warning(study));
     return text;
+}
+
+struct Form {
+    std::string_view name;
+    std::string (*write)(const Study& study, const std::string& device);  ///< null: tools/roof/commands/export.cpp
+};
+constexpr std::array<Form, 11> forms{
+    {{"csv", [](const Study& study, const std::string&) { return to_csv(ceilings_table(study)); }},
+     {"points", [](const Study& study, const std::string&) { return to_csv(placements_table(study)); }},
+     {"ert", as_ert},
+     {"likwid", as_likwid},
+     {"carm", as_carm},
+     {"tracelens", as_tracelens},
+     {"pytorch", as_pytorch},
+     {"inference-sim", as_inference_sim},
+     {"prometheus", as_prometheus},
+     {"digest", nullptr},
+     {"atlas", nullptr}}};
+
+}  // namespace
+
+std::vector<std::string> export_formats()
+{
+    return names_in(forms);
+}
+
+std::string exported(const Study& study, std::string_view format, const std::string& device)
+{
+    const Form* const form = find_in(forms, format, &Form::name);
+    if (form == nullptr || form->write == nullptr)
+        throw InputError("--format: " + unknown_word("format", format, export_formats()));
+    return form->write(study, device);
 }
 
 }  // namespace roof::analysis

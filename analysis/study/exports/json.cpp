@@ -8,6 +8,7 @@
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/machine_fields.hpp"
 
@@ -97,32 +98,31 @@ json ceiling_json(const Ceiling& c, const Machine& machine)
 
 json levels_json(const std::vector<MeasuredLevel>& levels)
 {
-    json list = json::array();
-    for (const MeasuredLevel& level : levels)
-        list.push_back({{"device", json_text(level.device)},
-                        {"name", json_text(level.name)},
-                        {"threads", level.threads},
-                        {"from_bytes", json_number(level.from.value)},
-                        {"to_bytes", json_number(level.to.value)},
-                        {"beyond_bytes", positive_or_null(level.beyond.value)},
-                        {"reported_bytes", positive_or_null(level.reported.value)},
-                        {"sharing", name(level.sharing)},
-                        {"contradiction", level.contradiction}});
-    return list;
+    return mapped(levels, [](const MeasuredLevel& level) -> json {
+        return {{"device", json_text(level.device)},
+                {"name", json_text(level.name)},
+                {"threads", level.threads},
+                {"from_bytes", json_number(level.from.value)},
+                {"to_bytes", json_number(level.to.value)},
+                {"beyond_bytes", positive_or_null(level.beyond.value)},
+                {"reported_bytes", positive_or_null(level.reported.value)},
+                {"sharing", name(level.sharing)},
+                {"contradiction", level.contradiction}};
+    });
 }
 
 json answer_json(const StepAnswer& answer)
 {
     if (answer.headline.empty()) return nullptr;
-    json actions = json::array();
-    for (const Action& one : answer.actions)
-        actions.push_back({{"action", json_text(one.what)},
-                           {"seconds", json_number(one.seconds.value)},
-                           {"sense", trim(one.sense)},
-                           {"known", one.known}});
+    const auto action = [](const Action& one) -> json {
+        return {{"action", json_text(one.what)},
+                {"seconds", json_number(one.seconds.value)},
+                {"sense", trim(one.sense)},
+                {"known", one.known}};
+    };
     return {{"headline", json_text(answer.headline)},
             {"roofs", text_or_null(answer.roofs)},
-            {"actions", std::move(actions)}};
+            {"actions", mapped(answer.actions, action)}};
 }
 
 }  // namespace
@@ -149,10 +149,9 @@ json roofs_json(const Ceilings& ceilings, const Machine& machine)
 
 json ceilings_json(const Ceilings& ceilings, const Machine& machine)
 {
-    json all = json::array();
-    for (const Ceiling& ceiling : ceilings.all) all.push_back(ceiling_json(ceiling, machine));
+    const auto of_machine = [&](const Ceiling& ceiling) { return ceiling_json(ceiling, machine); };
     return {{"machine", machine_json(machine)},
-            {"ceilings", all},
+            {"ceilings", mapped(ceilings.all, of_machine)},
             {"roofs", roofs_json(ceilings, machine)},
             {"levels", levels_json(ceilings.levels)},
             {"levels_by_threads", levels_json(ceilings.levels_by_threads)},
@@ -175,8 +174,7 @@ json study_json(const Study& study)
         json& fields = document["rows"][i];
         for (json& value : fields)
             if (value == "") value = nullptr;
-        fields["losses"] = json::array();
-        for (const double loss : steps[i]->losses()) fields["losses"].push_back(json_number(loss));
+        fields["losses"] = mapped(steps[i]->losses(), json_number);
         fields["answer"] = answer_json(answer_of(study, *steps[i]));
     }
     document["calibration"] = nullptr;

@@ -138,6 +138,7 @@ std::vector<LevelTraffic> traffic_of(const Study& study, const Measurement& row)
     return levels;
 }
 
+/// "15%", "15% to 72%", "at least 15%" where the most is above the roof.
 std::string traffic_share(const LevelTraffic& traffic)
 {
     if (traffic.least() > 1) return "> 100%";

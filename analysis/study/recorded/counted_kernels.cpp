@@ -3,6 +3,7 @@
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
 #include "ert/recording/record_files.hpp"
@@ -125,8 +126,8 @@ std::string most_flops_in(const Metrics& launch)
 /// The threads of a row that names them; -1: the most that were measured.
 int threads_in(const Study& study, const std::string& row)
 {
-    const auto found = std::ranges::find(study.results.rows, row, &Measurement::id);
-    const int threads = found == study.results.rows.end() ? 0 : threads_of(*found);
+    const Measurement* const found = find_in(study.results.rows, row, &Measurement::id);
+    const int threads = found ? threads_of(*found) : 0;
     return threads > 0 ? threads : -1;
 }
 
@@ -151,8 +152,8 @@ void place_levels(CountedKernel& kernel, const Roofs& roofs)
         const std::string level(traits.name);
         const auto bytes = kernel.work.bytes.find(level);
         if (bytes == kernel.work.bytes.end() || bytes->second.value <= 0) continue;
-        const auto roof = std::ranges::find(roofs.levels, level, &Ceiling::level);
-        const ByteRate rate{roof == roofs.levels.end() ? 0 : (*roof)->rate.median.value};
+        const Ceiling* const roof = roofs.level(level);
+        const ByteRate rate{roof ? roof->rate.median.value : 0};
         const Intensity intensity = flops / bytes->second;
         kernel.levels.push_back({{rate}, level, bytes->second, bytes->second, kernel.known, intensity, intensity});
         if (rate.value > 0) offer(kernel, bytes->second / rate, level);

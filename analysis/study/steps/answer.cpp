@@ -7,6 +7,7 @@
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/precision.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/chip.hpp"
 #include "ert/method/bench/machine.hpp"
@@ -117,7 +118,7 @@ void add_faster_steps(std::vector<Action>& actions, const Study& study, const Me
             other.device != row.device || took_turns(other))
             continue;
         const std::string* const axis = only_difference(row.point, other.point);
-        if (axis == nullptr || std::ranges::find(other_work, *axis) != other_work.end()) continue;
+        if (axis == nullptr || is_in(*axis, other_work)) continue;
         auto& [rate, fastest] = best[*axis];
         if (other.images_per_second().median < rate) continue;
         const Change change = rate_change(row, other);
@@ -137,8 +138,7 @@ void add_faster_steps(std::vector<Action>& actions, const Study& study, const Me
 /// As the training bench has it.
 bool runs_in_bf16(const Machine& machine, const std::string& device, bool decodes)
 {
-    if (kind_of_device(device) == "cpu")
-        return std::ranges::find(machine.isa, isa_for_bf16(decodes)) != machine.isa.end();
+    if (kind_of_device(device) == "cpu") return is_in(isa_for_bf16(decodes), machine.isa);
     const Device* const gpu = machine.find_device(devices_in(device).front());
     if (gpu == nullptr) return false;
     const auto capability = gpu->facts.find("compute capability");
@@ -305,9 +305,7 @@ std::string steps_sentence(const Study& study, std::span<const Measurement* cons
     std::vector<std::string> models, precisions, places;
     std::vector<std::pair<std::string, int>> bounds;
     std::vector<std::pair<const Placement*, const Measurement*>> reached;
-    const auto add = [](std::vector<std::string>& list, const std::string& text) {
-        if (std::ranges::find(list, text) == list.end()) list.push_back(text);
-    };
+    const auto add = [](std::vector<std::string>& list, const std::string& text) { add_once(list, text); };
     for (const Measurement* row : rows) {
         add(models, model_of(*row));
         add(precisions, precision_of(*row));

@@ -41,11 +41,6 @@ const Measurement* one_rank_of(const Measurement& row, const Study& study, int n
     return found == rows.end() ? nullptr : &*found;
 }
 
-bool is_same_machine(const Machine& a, const Machine& b)
-{
-    return a.name == b.name && a.node == b.node;
-}
-
 }  // namespace
 
 Scaling scaling_of(const Measurement& row, const Study& study)
@@ -55,9 +50,11 @@ Scaling scaling_of(const Measurement& row, const Study& study)
     Scaling scaling{.row = &row, .link = link_between_nodes(study.over_nodes, row.ranks())};
     if (scaling.link == nullptr && row.device != "cpu") scaling.link = link_between_gpus(study.ceilings);
     scaling.alone = one_rank_of(row, study, nodes);
+    const Machine& machine = study.results.machine;
     if (study.together != nullptr)
-        for (const Study& other : *study.together)
-            if (scaling.alone == nullptr && is_same_machine(other.results.machine, study.results.machine))
+        for (const auto& other : *study.together)
+            if (const Machine& of_other = other.results.machine;
+                scaling.alone == nullptr && of_other.name == machine.name && of_other.node == machine.node)
                 scaling.alone = one_rank_of(row, other, nodes);
     if (scaling.alone == nullptr) return scaling;
     scaling.speedup = row.images_per_second().median / scaling.alone->images_per_second().median;

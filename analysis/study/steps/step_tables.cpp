@@ -37,10 +37,10 @@ std::vector<PlacedStep> steps_of(const Study& study)
     return steps;
 }
 
-const Measurement& measured_row(S s)
+constexpr auto measured_row = [](S s) -> auto&
 {
     return s.row;
-}
+};
 
 /// `without_flops`: the text of work that has none.
 Cell rate_cell(const Placement& p, const char* without_flops)

@@ -6,6 +6,7 @@
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -21,9 +22,7 @@ constexpr int usual_columns = 108;  ///< width of sentences without a window
 /// A footnote on the meaning and origin of the columns that the window shows.
 std::string closing(const DataTable& shown, const std::vector<const Measurement*>& rows, int columns)
 {
-    const auto has_column = [&](const char* title) {
-        return std::ranges::find(shown.columns, title, &TableColumn::title) != shown.columns.end();
-    };
+    const auto has_column = [&](const char* title) { return is_in(title, shown.columns, &TableColumn::title); };
     const auto any_is = [&](Known known) {
         return std::ranges::any_of(rows, [&](const Measurement* row) { return row->work.known == known; });
     };
@@ -54,16 +53,11 @@ std::string list_of(const std::string& heading, const std::vector<const Measurem
     return listed("\n" + heading + ":", lines);
 }
 
-const Ceiling* binding_roof(const Placement& p, const Ceilings& ceilings)
-{
-    const Roofs roofs = roofs_of(ceilings, p.device, p.roof_threads);
-    return p.binds_compute ? roofs.precision(p.binds) : roofs.level(p.binds);
-}
-
 bool is_beyond_intervals(const Placement& p, const Ceilings& ceilings)
 {
     if (!p.above() || p.seconds.high.value <= 0) return false;
-    const Ceiling* const roof = binding_roof(p, ceilings);
+    const Roofs roofs = roofs_of(ceilings, p.device, p.roof_threads);
+    const Ceiling* const roof = p.binds_compute ? roofs.precision(p.binds) : roofs.level(p.binds);
     const double leeway = roof != nullptr ? roof->rate.high.value / roof->rate.median.value : 1;
     return p.attainable / p.seconds.high > leeway;
 }
@@ -167,14 +161,6 @@ std::string calibration_line(const Study& study)
     return "Roofs: the calibration " + printable((folder.parent_path().filename() / folder.filename()).string()) +
            (date.empty() ? "" : " of " + printable(date)) + ". " +
            calibration_quality(study.ceilings, calibration_rows(study));
-}
-
-const Placement* step_placement(std::span<const Placement> placements, const Measurement& row)
-{
-    const std::string id = row.id();
-    const auto found = std::find_if(placements.begin(), placements.end(),
-                                    [&](const Placement& p) { return p.scope == Scope::step && p.row == id; });
-    return found == placements.end() ? nullptr : &*found;
 }
 
 StepTimes step_times(std::span<const Placement> placements, const Measurement& row)

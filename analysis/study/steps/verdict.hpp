@@ -43,9 +43,6 @@ std::optional<BusyCost> cost_of_others(const Measurement& row);
 /// All zero for a row that was not measured.
 StepTimes step_times(std::span<const Placement> placements, const Measurement& row);
 
-/// The step's placement; null if the row is not ok.
-const Placement* step_placement(std::span<const Placement> placements, const Measurement& row);
-
 /// The row's layers with headroom, the most headroom first, at most `n`.
 std::vector<const Placement*> most_headroom(std::span<const Placement> placements, const Measurement& row, int n);
 

@@ -5,6 +5,7 @@
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -35,8 +36,7 @@ Layers placed_layers(const Study& study, const Measurement& row)
 
 Amounts amounts_of(const Placement& layer)
 {
-    const double flops = layer.executed.value > 0 ? layer.executed.value : layer.flops.value;
-    return {flops, layer.levels.empty() ? 0 : layer.levels.front().low.value};
+    return {layer.done().value, layer.levels.empty() ? 0 : layer.levels.front().low.value};
 }
 
 /// How many times a roof the change makes it.
@@ -76,18 +76,14 @@ std::string binding(const std::map<std::string, double>& times)
     return most == times.end() ? "" : most->first;
 }
 
-bool same_series(const Measurement& a, const Measurement& b)
-{
-    return a.bench == b.bench && a.device == b.device && a.point.without("batch") == b.point.without("batch");
-}
-
 /// Another batch of the same series with as many layers, nearest by ratio; empty if there is none.
 Layers second_batch(const Study& study, const Measurement& row, std::size_t count, long long& batch)
 {
     std::vector<const Measurement*> others;
     for (const Measurement& other : study.results.rows)
         if (other.status == Status::ok && other.role == Role::step && batch_of(other) > 0 &&
-            batch_of(other) != batch_of(row) && same_series(row, other))
+            batch_of(other) != batch_of(row) && other.bench == row.bench && other.device == row.device &&
+            other.point.without("batch") == row.point.without("batch"))
             others.push_back(&other);
     const auto apart = [&](const Measurement* other) {
         return std::abs(std::log(static_cast<double>(batch_of(*other)) / static_cast<double>(batch_of(row))));
@@ -203,7 +199,7 @@ WhatIf parse_what_if(const std::vector<std::string>& words, const Study& study)
                              "' is not of the form DRAM=1.5x, DRAM=100GB/s or batch=512");
         const std::string name = word.substr(0, equals);
         const std::string value = word.substr(equals + 1);
-        if (std::ranges::find(legal, name) == legal.end()) throw InputError(unknown_word("roof", name, legal));
+        if (!is_in(name, legal)) throw InputError(unknown_word("roof", name, legal));
         if (name != "batch") {
             set_roof(change, name, value, unit_of(study, name));
             continue;

@@ -25,7 +25,7 @@ using TrainedWith = std::tuple<std::string, std::string, std::string, std::strin
 struct Entry {
     const Study* study;
     const Measurement* row;
-    const Measurement* fastest;  ///< null if none of the group was measured
+    const Measurement* fastest = nullptr;  ///< null if none of the group was measured
 };
 using E = const Entry&;
 
@@ -58,7 +58,7 @@ std::map<TrainedWith, std::vector<Entry>> entries(std::span<const Study> studies
             if (batch_of(*row) > 0)
                 groups[{model_of(*row), precision_of(*row), data_of(*row), row->point.text_or("optimizer", "sgd"),
                         tokens_of(*row), phase_of(*row), batch_of(*row)}]
-                    .push_back({&study, row, nullptr});
+                    .push_back({&study, row});
     return groups;
 }
 
@@ -73,12 +73,8 @@ void rank(std::vector<Entry>& group)
         for (Entry& entry : group) entry.fastest = group.front().row;
 }
 
-struct MeasuredStep {
-    const Study* study;
-    const Measurement* row;
-};
-using Series = std::map<long long, MeasuredStep>;  ///< by batch
-using Devices = std::map<std::string, Series>;     ///< by device
+using Series = std::map<long long, Entry>;      ///< by batch
+using Devices = std::map<std::string, Series>;  ///< by device
 /// Model, precision, data, tokens, phase.
 using Trained = std::tuple<std::string, std::string, std::string, long long, std::string>;
 
@@ -91,7 +87,7 @@ std::map<Trained, Devices> trained(std::span<const Study> studies)
             const std::string machine = studies.size() > 1 ? owner_of(study.results.machine, row->device) + " " : "";
             all[{model_of(*row), precision_of(*row), data_of(*row), tokens_of(*row), phase_of(*row)}]
                [machine + where_text(*row, study.results.rows)]
-                   .try_emplace(batch_of(*row), MeasuredStep{&study, row});
+                   .try_emplace(batch_of(*row), Entry{&study, row});
         }
     return all;
 }
@@ -149,9 +145,9 @@ std::string crossings_text(const Devices& devices)
     return text;
 }
 
-MeasuredStep best_step(const Devices& devices)
+Entry best_step(const Devices& devices)
 {
-    MeasuredStep best{nullptr, nullptr};
+    Entry best{nullptr, nullptr};
     for (const auto& [device, series] : devices)
         for (const auto& [batch, step] : series)
             if (best.row == nullptr || step.row->images_per_second().median > best.row->images_per_second().median)
@@ -231,7 +227,7 @@ std::vector<std::string> summary(std::span<const Study> studies, std::size_t act
     std::vector<std::string> sentences;
     for (const auto& [what, devices] : trained(studies)) {
         const auto& [model, precision, data, tokens, phase] = what;
-        const MeasuredStep best = best_step(devices);
+        const Entry best = best_step(devices);
         const std::string fed = data == "-" || data == "synthetic" ? "" : ", images of " + data;
         sentences.push_back(printable(fmt::format(
             "{} {}{}: {}{}most {} per second of the median step at batch {} on {}: {}; {}", model, precision, fed,

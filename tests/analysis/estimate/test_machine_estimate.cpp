@@ -73,9 +73,9 @@ TEST_CASE("the time is the sum over layers and passes of the slower of arithmeti
         const MachineEstimate estimate = estimate_on(made_gpu(), request(model, 8));
         CHECK(estimate.reason.empty());
         CHECK(estimate.known == Known::spec);
-        CHECK(estimate.layer_by_layer.value == Approx(by_hand(model, 8)));
+        CHECK(estimate.placed.attainable.value == Approx(by_hand(model, 8)));
         CHECK((estimate.forward + estimate.backward + estimate.update).value == Approx(by_hand(model, 8)));
-        CHECK(estimate.at_once < estimate.layer_by_layer);
+        CHECK(estimate.at_once.attainable < estimate.placed.attainable);
         CHECK(estimate.images_per_second() == Approx(8 / by_hand(model, 8)));
     }
 }
@@ -85,7 +85,7 @@ TEST_CASE("a forward pass is the forward part of the step")
     const MachineEstimate step = estimate_on(made_gpu(), request("resnet18", 16));
     const MachineEstimate forward = estimate_on(made_gpu(), request("resnet18", 16, Passes::forward));
     // But for the gradient of the logits.
-    CHECK((step.forward - forward.layer_by_layer).value == Approx(16 * 1000 * 4 / 1e12));
+    CHECK((step.forward - forward.placed.attainable).value == Approx(16 * 1000 * 4 / 1e12));
     CHECK(forward.backward.value == 0);
     CHECK(forward.footprint.total() < step.footprint.total());
 }
@@ -93,11 +93,11 @@ TEST_CASE("a forward pass is the forward part of the step")
 TEST_CASE("each level has ridge point and intensity, nearest first")
 {
     const MachineEstimate estimate = estimate_on(made_gpu(), request("resnet18", 10));
-    REQUIRE(estimate.levels.size() == 2);
-    CHECK(estimate.levels[0].level == "L2");
+    REQUIRE(estimate.placed.levels.size() == 2);
+    CHECK(estimate.placed.levels[0].level == "L2");
     CHECK(to_json(estimate)["levels"][0]["ridge"] == Approx(2.5));
     CHECK(to_json(estimate)["levels"][1]["ridge"] == Approx(10));
-    const LevelPlacement& memory = estimate.levels[1];
+    const LevelPlacement& memory = estimate.placed.levels[1];
     const model::Graph graph = model::build_model("resnet18");
     Flops flops{};
     for (int i = 1; i < static_cast<int>(graph.layers().size()); ++i) {
@@ -111,8 +111,8 @@ TEST_CASE("each level has ridge point and intensity, nearest first")
 
 TEST_CASE("the bottleneck depends on the batch: parameters dominate AlexNet with few images")
 {
-    CHECK_FALSE(estimate_on(made_gpu(), request("alexnet", 1)).binds_compute);
-    CHECK(estimate_on(made_gpu(), request("alexnet", 512)).binds_compute);
+    CHECK_FALSE(estimate_on(made_gpu(), request("alexnet", 1)).placed.binds_compute);
+    CHECK(estimate_on(made_gpu(), request("alexnet", 512)).placed.binds_compute);
     CHECK(estimate_on(made_gpu(), request("alexnet", 512)).compute_share > 0.8);
 }
 
@@ -133,12 +133,12 @@ TEST_CASE("the estimate on measured ceilings equals the attainable time of a mea
     target.machine = made::machine();
     target.ceilings = made::ceilings();
     const MachineEstimate estimate = estimate_on(target, request("resnet18", 4));
-    CHECK(estimate.levels.size() == 3);
-    CHECK(estimate.peak.value == 100e9);
+    CHECK(estimate.placed.levels.size() == 3);
+    CHECK(estimate.placed.compute_roof.value == 100e9);
     CHECK(estimate.layers.size() > 100);
     Seconds sum;
     for (const Placement& layer : estimate.layers) sum += layer.attainable;
-    CHECK(sum.value == Approx(estimate.layer_by_layer.value));
+    CHECK(sum.value == Approx(estimate.placed.attainable.value));
 }
 
 TEST_CASE("a time has the interval that the roofs' intervals allow, open where a roof is a lower bound")
@@ -153,8 +153,8 @@ TEST_CASE("a time has the interval that the roofs' intervals allow, open where a
     }
     const MachineEstimate estimate = estimate_on(target, request("resnet18", 4));
     REQUIRE(estimate.layer_by_layer_range.low);
-    CHECK(estimate.layer_by_layer_range.high->value == Approx(estimate.layer_by_layer.value / 0.8));
-    CHECK(estimate.layer_by_layer_range.low->value == Approx(estimate.layer_by_layer.value / 1.25));
+    CHECK(estimate.layer_by_layer_range.high->value == Approx(estimate.placed.attainable.value / 0.8));
+    CHECK(estimate.layer_by_layer_range.low->value == Approx(estimate.placed.attainable.value / 1.25));
     target.ceilings.all.front().steadiness = Steadiness::at_least;  // the others with one thread are not asked
     target.ceilings.all[5].steadiness = Steadiness::at_least;
     const MachineEstimate bounded = estimate_on(target, request("resnet18", 4));
@@ -203,7 +203,7 @@ TEST_CASE("by the fastest algorithm, the interval begins at the fewest products 
                          products(56, 256, 256) + products(28, 256, 512) + products(28, 512, 512);
     const double cut = 2 * products(14, 512, 512);
     const double fewer = whole * 3 / 4 + cut * (1 - 22.0 * 22 / (42 * 42));
-    const Seconds saved = Flops{2 * 4 * fewer} / direct.peak;
+    const Seconds saved = Flops{2 * 4 * fewer} / direct.placed.compute_roof;
     CHECK(any.without_overlap_range.low->value == Approx((direct.without_overlap - saved).value * 0.86));
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("a layer is estimated under the roof for its own reads and writes")
     const double map = 64.0 * 64 * 56 * 56 * 4;
     CHECK(add->attainable.value == Approx(2 * map / 15e9 + map / 10e9));
     // The bandwidth that is shown is that of the whole step, and says of which mix.
-    const LevelPlacement& memory = estimate.levels.back();
+    const LevelPlacement& memory = estimate.placed.levels.back();
     CHECK_THAT(memory.access, StartsWith("mix "));
     CHECK_THAT(to_text(std::vector{estimate}), Contains(format_si(memory.roof.value, "B/s") + ", " + memory.access));
     CHECK(to_json(estimate)["levels"].back()["access"] == memory.access);
@@ -239,7 +239,7 @@ TEST_CASE("of a network of tokens no epoch and no rate of images is said")
     const MachineEstimate estimate = estimate_on(made_gpu(), asked);
     const nlohmann::json json = to_json(estimate);
     for (const char* key : {"images_per_s", "epoch_images", "epoch_s"}) CHECK(json[key].is_null());
-    CHECK(json["tokens_per_s"] == Approx(2 * 64 / estimate.layer_by_layer.value));
+    CHECK(json["tokens_per_s"] == Approx(2 * 64 / estimate.placed.attainable.value));
     CHECK_THAT(to_text(std::vector{estimate}), !Contains("epoch"));
     CHECK(to_json(estimate_on(made_gpu(), request("resnet18", 2)))["tokens_per_s"].is_null());
 }
@@ -269,7 +269,7 @@ TEST_CASE("usual rates slow the prediction and leave the bounds unchanged")
     for (Ceiling& ceiling : target.ceilings.all) ceiling.typical = 0.5 * ceiling.rate.median.value;
     const MachineEstimate busy = estimate_on(target, request("resnet18", 8));
     CHECK(busy.without_overlap.value == Approx(2 * quiet.without_overlap.value));
-    CHECK(busy.layer_by_layer.value == quiet.layer_by_layer.value);
+    CHECK(busy.placed.attainable.value == quiet.placed.attainable.value);
     for (Ceiling& ceiling : target.ceilings.all) ceiling.typical = 2 * ceiling.rate.median.value;
     CHECK(estimate_on(target, request("resnet18", 8)).without_overlap.value == quiet.without_overlap.value);
 }
@@ -292,7 +292,7 @@ TEST_CASE("on a GPU a prediction has a launch for each layer and pass")
     // Five convolutions with a ReLU each, three linear layers with two, three maxima, two dropouts, the loss. The
     // average of 6x6 maps to 6x6 moves nothing.
     CHECK((with.without_overlap - without.without_overlap).value == Approx(21 * 5e-7));
-    CHECK(with.layer_by_layer == without.layer_by_layer);
+    CHECK(with.placed.attainable == without.placed.attainable);
 }
 
 TEST_CASE("a ring all-reduce sends 2(N-1)/N of the bytes")
@@ -315,7 +315,7 @@ TEST_CASE("several devices add an all-reduce of the gradients, exposed or hidden
     const MachineEstimate both = estimate_on(made_gpu(), asked);
     REQUIRE(both.scaling);
     CHECK(both.footprint.gradients.value == 4.0 * 61100840);
-    CHECK(both.scaling->exposed.value == Approx((alone.layer_by_layer + both.scaling->all_reduce).value));
+    CHECK(both.scaling->exposed.value == Approx((alone.placed.attainable + both.scaling->all_reduce).value));
     CHECK(both.scaling->hidden < both.scaling->exposed);
     CHECK(both.images_per_second() == Approx(128 / both.scaling->exposed.value));
     asked.passes = Passes::forward;
@@ -327,7 +327,7 @@ TEST_CASE("an epoch has as many whole steps as its images need")
     EstimateRequest asked = request("resnet18", 100);
     asked.images = 250;
     const MachineEstimate estimate = estimate_on(made_gpu(), asked);
-    CHECK(estimate.epoch().value == Approx(3 * estimate.layer_by_layer.value));
+    CHECK(estimate.epoch().value == Approx(3 * estimate.placed.attainable.value));
     CHECK(request("resnet18", 1).images == 1281167);
 }
 

@@ -59,7 +59,7 @@ class Estimated:
         return folder
 
     def memory(self) -> Dict[str, float]:
-        """Bytes by what they hold, as analysis/estimate/recorded.hpp has them."""
+        """Bytes by what they hold, as analysis/estimate/estimate.hpp has them."""
         counts = self.counts
         return {"weights": counts.stored, "inputs": counts.inputs, "activations": counts.kept, "caches": counts.caches,
                 "train": counts.working, "forward": counts.forward_working,

@@ -4,12 +4,12 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/python_libraries.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "tools/roof/binary/binary.hpp"
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace roof {
@@ -62,9 +62,8 @@ void open_part(BenchRegistry& registry, const std::string& part, const std::stri
 
 std::string embedded_text(std::string_view path)
 {
-    const auto& texts = embedded_texts();
-    const auto found = std::ranges::find(texts, path, &EmbeddedText::path);
-    if (found == texts.end()) throw std::logic_error("there is no text " + std::string(path));
+    const EmbeddedText* const found = find_in(embedded_texts(), path, &EmbeddedText::path);
+    if (found == nullptr) throw std::logic_error("there is no text " + std::string(path));
     return std::string(found->text);
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/identity.hpp"
 #include "ert/method/bench/level.hpp"
@@ -19,7 +20,6 @@
 #include "tools/roof/commands/side_by_side.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/study.hpp"
-#include "tools/roof/session/looks.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/session.hpp"
 
@@ -64,7 +64,7 @@ Plan lasting_plan(const Ceilings& ceilings, const std::vector<std::string>& devi
         const bool is_memory =
             c.kind == Role::bandwidth && c.level == memory_level && analysis::access_of(c.operation).has_value();
         if (!(computes || is_memory) || !c.condition.empty() || (threads > 0 && c.threads != threads) ||
-            std::ranges::find(devices, c.device) == devices.end())
+            !is_in(c.device, devices))
             continue;
         largest[c.device] = std::max(largest[c.device], c.working_set.value);
         const Ceiling*& best = fastest[{c.device, c.kind, c.precision, computes ? "" : c.operation, c.threads}];
@@ -172,7 +172,7 @@ Plan plan_for(const std::string& device, const Machine& machine, const Calibrate
     const std::vector<std::string> without = benches_without(options);
     for (const std::string& one : devices) {
         for (PlanEntry entry : plan.entries) {
-            if (std::ranges::find(without, entry.bench) != without.end()) continue;
+            if (is_in(entry.bench, without)) continue;
             entry.device = one;
             const bool is_of_all = entry.bench == "allreduce" && devices.size() > 1;
             if (is_of_all && one != devices.front()) continue;
@@ -329,7 +329,7 @@ int measure_ceilings(const CalibrateOptions& options, Context& context)
 {
     const std::string device = devices_named(options.device, context.registry);
     for (const std::string& bench : benches_without(options))
-        if (const auto known = context.registry.bench_names(); std::ranges::find(known, bench) == known.end())
+        if (const auto known = context.registry.bench_names(); !is_in(bench, known))
             throw InputError("--without: " + unknown_word("bench", bench, known));
     Plan plan = plan_for(device, machine_named(options.node, context), options);
     apply(options.stopping, plan);

@@ -4,6 +4,7 @@
 #include "analysis/study/exports/export.hpp"
 #include "ert/base/names.hpp"
 #include "ert/base/precision.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/binary/binary.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -76,8 +77,8 @@ std::vector<std::string> next_words(const std::vector<std::string>& line, const 
         words.insert(words.end(), {"help\tthe help of a command", "--help", "--version"});
         return words;
     }
-    const auto* const command = std::ranges::find(commands, line.front(), &Command::name);
-    if (command == commands.end()) return words;
+    const Command* const command = find_in(commands, line.front(), &Command::name);
+    if (command == nullptr) return words;
     OptionParser parser(line.front());
     const Action declared = command->declare(parser);
     const bool is_option = line.back().starts_with('-');
@@ -90,33 +91,28 @@ std::vector<std::string> next_words(const std::vector<std::string>& line, const 
     return words;
 }
 
-/// Not a word that a shell would read otherwise: anybody may have named a folder.
-void print_words(const std::vector<std::string>& line, const Context& context)
-{
-    for (const std::string& word : next_words(line, context)) {
-        const std::string name = word.substr(0, word.find('\t'));
-        if ((line.empty() || name.starts_with(line.back())) && shell_word(name) == name) context.out << word << '\n';
-    }
-}
-
-int complete(const std::string& shell, const OptionParser& parser, const Context& context)
-{
-    const std::vector<std::string>& all = parser.arguments();
-    const auto dashes = std::ranges::find(all, "--");
-    if (shell == "words")
-        print_words({dashes == all.end() ? dashes : dashes + 1, all.end()}, context);
-    else
-        context.out << embedded_text(fmt::format("tools/roof/completion/roof.{}", row_in(shells, "shell", shell).name));
-    return 0;
-}
-
 }  // namespace
 
 Action completion(OptionParser& parser)
 {
     const std::string& shell = parser.required("SHELL");
     parser.repeated("WORD");
-    return [&](Context& context) { return complete(shell, parser, context); };
+    return [&](Context& context) {
+        const std::vector<std::string>& all = parser.arguments();
+        const auto dashes = std::ranges::find(all, "--");
+        const std::vector<std::string> line(dashes == all.end() ? dashes : dashes + 1, all.end());
+        if (shell != "words") {
+            const std::string_view name = row_in(shells, "shell", shell).name;
+            context.out << embedded_text(fmt::format("tools/roof/completion/roof.{}", name));
+            return 0;
+        }
+        for (const std::string& word : next_words(line, context)) {
+            const std::string name = word.substr(0, word.find('\t'));
+            const bool is_plain = shell_word(name) == name;  // anybody may have named a folder
+            if ((line.empty() || name.starts_with(line.back())) && is_plain) context.out << word << '\n';
+        }
+        return 0;
+    };
 }
 
 }  // namespace roof

@@ -2,6 +2,7 @@
 // reasons and remedies.
 #include "analysis/study/exports/export.hpp"
 #include "ert/base/python_libraries.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/identity.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -107,39 +108,35 @@ std::string doctor_text(const Context& context)
 nlohmann::json doctor_json(const Context& context)
 {
     const BenchRegistry& registry = context.registry;
-    nlohmann::json benches = nlohmann::json::array();
-    for (const auto& bench : registry.benches())
-        benches.push_back(
-            {{"name", bench->name()}, {"device_kind", bench->device_kind()}, {"description", bench->description()}});
-    nlohmann::json absent = nlohmann::json::array();
-    for (const AbsentPart& part : registry.absent())
-        absent.push_back({{"name", part.name}, {"reason", part.reason}, {"remedy", part.remedy}});
+    const auto bench_json = [](const auto& bench) -> nlohmann::json {
+        return {{"name", bench->name()}, {"device_kind", bench->device_kind()}, {"description", bench->description()}};
+    };
+    const auto absent_json = [](const AbsentPart& part) -> nlohmann::json {
+        return {{"name", part.name}, {"reason", part.reason}, {"remedy", part.remedy}};
+    };
     nlohmann::json machine = analysis::machine_json(registry.machine());
     for (const auto& [name, facts] :
          {std::pair{"identity", identity_of(registry.machine())}, {"state", state_of(registry.machine())}})
         for (const auto& [fact, value] : facts) machine[name][fact] = printable(value);
     return {{"machine", machine},
-            {"benches", benches},
-            {"absent", absent},
+            {"benches", mapped(registry.benches(), bench_json)},
+            {"absent", mapped(registry.absent(), absent_json)},
             {"libraries", loaded_python_libraries()},
             {"results", context.results.string()}};
-}
-
-int examine(bool json, Context& context)
-{
-    context.registry.open_all();
-    if (json)
-        print_json(context.out, doctor_json(context));
-    else
-        context.out << in_window(doctor_text(context), context.terminal);
-    return 0;
 }
 
 }  // namespace
 
 Action doctor(OptionParser& parser)
 {
-    return [&json = parser.flag("--json")](Context& context) { return examine(json, context); };
+    return [&json = parser.flag("--json")](Context& context) {
+        context.registry.open_all();
+        if (json)
+            print_json(context.out, doctor_json(context));
+        else
+            context.out << in_window(doctor_text(context), context.terminal);
+        return 0;
+    };
 }
 
 }  // namespace roof

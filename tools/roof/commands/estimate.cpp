@@ -3,13 +3,14 @@
 
 #include "analysis/estimate/machine_estimate.hpp"
 #include "analysis/estimate/node_scaling.hpp"
-#include "analysis/estimate/recorded.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/names.hpp"
 #include "ert/base/precision.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
@@ -18,7 +19,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <map>
@@ -81,14 +81,8 @@ model::Optimizer optimizer_of(const EstimateOptions& options, const std::string&
     return model::usual_tokens(network) > 0 ? model::Optimizer::adamw : model::Optimizer::sgd;
 }
 
-/// Whether --algorithm is auto.
-bool is_by_fastest(const std::string& algorithm)
-{
-    const std::array<std::string, 2> legal{"direct", "auto"};
-    if (std::ranges::find(legal, algorithm) == legal.end())
-        throw InputError(unknown_word("algorithm of an estimate", algorithm, legal));
-    return algorithm == legal[1];
-}
+/// Of convolutions: whether it is the fastest one.
+constexpr std::array algorithms{Named<bool>{false, "direct"}, Named<bool>{true, "auto"}};
 
 long long images_of(const EstimateOptions& options)
 {
@@ -105,7 +99,7 @@ analysis::EstimateRequest request_of(const EstimateOptions& options, const std::
     request.precision = parse_precision(options.precision);
     request.passes = parse_enum<analysis::Passes>(options.phase);
     request.optimizer = optimizer_of(options, network);
-    request.by_fastest_algorithm = is_by_fastest(options.algorithm);
+    request.by_fastest_algorithm = row_in(algorithms, "algorithm of an estimate", options.algorithm).value;
     if (!options.threads.empty()) request.threads = whole_number("--threads", options.threads, 1, most_roof_threads);
     request.devices = whole_number("--gpus", options.devices, 1, most_devices);
     request.link = options.link;
@@ -146,9 +140,9 @@ std::vector<analysis::RecordedEstimate> counted_by(const EstimateOptions& option
     for (const std::string& network : networks)
         for (const std::string& batch : comma_list("--batch", options.batch))
             requests.push_back(request_of(options, network, batch));
-    std::vector<analysis::RecordedEstimate> all;
-    for (const analysis::EstimateRequest& one : requests) all.push_back({analysis::estimate_model(one), one});
-    return all;
+    return mapped(requests, [](const analysis::EstimateRequest& one) {
+        return analysis::RecordedEstimate{analysis::estimate_model(one), one};
+    });
 }
 
 /// What bounds each of them, and for a network that is counted here the batch at which that changes.
@@ -160,7 +154,7 @@ std::vector<std::string> bound_sentences(const EstimateOptions& options, std::sp
     for (const analysis::MachineEstimate& one : estimates) {
         sentences.push_back(analysis::bound_sentence(one));
         if (options.model.empty() || !one.reason.empty()) continue;
-        const auto target = std::ranges::find(targets, one.machine, &analysis::Target::name);
+        const analysis::Target* const target = find_in(targets, one.machine, &analysis::Target::name);
         const auto [change, is_new] = changes.try_emplace({one.request.model, one.machine});
         if (is_new) change->second = analysis::compute_bound_from(*target, one.request, largest_batch);
         sentences.back() +=
@@ -196,9 +190,8 @@ int estimate_step(const EstimateOptions& options, Context& context)
     const std::vector<analysis::Target> targets = targets_in(options, context);
     std::vector<analysis::MachineEstimate> estimates;
     for (const auto& [model, request] : all) {
-        std::vector<analysis::MachineEstimate> on_machines;
-        for (const analysis::Target& target : targets)
-            on_machines.push_back(analysis::estimate_on(target, request, model));
+        const std::vector<analysis::MachineEstimate> on_machines =
+            mapped(targets, [&](const analysis::Target& target) { return estimate_on(target, request, model); });
         estimates.insert(estimates.end(), on_machines.begin(), on_machines.end());
         if (!options.json) {
             context.out << in_window(
@@ -207,8 +200,8 @@ int estimate_step(const EstimateOptions& options, Context& context)
         }
         documents.push_back(analysis::to_json(model));
         documents.back()["version"] = analysis::json_version;
-        if (!options.machines.empty()) documents.back()["machines"] = nlohmann::json::array();
-        for (const auto& estimate : on_machines) documents.back()["machines"].push_back(analysis::to_json(estimate));
+        if (!options.machines.empty())
+            documents.back()["machines"] = mapped(on_machines, [](const auto& one) { return analysis::to_json(one); });
     }
     const std::vector<std::string> sentences = bound_sentences(options, targets, estimates);
     write_drawn(options, targets, estimates, sentences);

@@ -39,21 +39,18 @@ std::string text_of(const ExportOptions& options, Context& context)
     return analysis::exported(open_with_calibration(options.folder, {}, context), options.format, options.device);
 }
 
-int write_export(const ExportOptions& options, Context& context)
-{
-    const std::string text = text_of(options, context);
-    if (options.out.empty())
-        context.out << text;
-    else
-        write_chosen_file(options.out, text);
-    return 0;
-}
-
 }  // namespace
 
 Action export_results(OptionParser& parser)
 {
-    return [options = ExportOptions{parser}](Context& context) { return write_export(options, context); };
+    return [options = ExportOptions{parser}](Context& context) {
+        const std::string text = text_of(options, context);
+        if (options.out.empty())
+            context.out << text;
+        else
+            write_chosen_file(options.out, text);
+        return 0;
+    };
 }
 
 }  // namespace roof

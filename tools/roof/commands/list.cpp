@@ -1,6 +1,7 @@
 // `roof list`: the models, benches, plans and devices of this binary on this machine, and the metrics of GPUs.
 #include "ert/base/error.hpp"
 #include "ert/base/names.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/counters/counter_table.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -40,63 +41,54 @@ std::string defaults_text(const Axis& axis)
 
 json benches(const BenchRegistry& registry)
 {
-    json list = json::array();
-    for (const auto& bench : registry.benches()) {
-        json axes = json::array();
-        for (const Axis& axis : bench->axes(registry.machine()))
-            axes.push_back({{"name", axis.name},
-                            {"meaning", axis.meaning},
-                            {"allowed", allowed_text(axis)},
-                            {"defaults", defaults_text(axis)}});
-        list.push_back({{"name", bench->name()},
-                        {"device_kind", bench->device_kind()},
-                        {"role", name(bench->role())},
-                        {"description", bench->description()},
-                        {"axes", axes}});
-    }
-    return list;
+    const auto axis_json = [](const Axis& axis) -> json {
+        return {{"name", axis.name},
+                {"meaning", axis.meaning},
+                {"allowed", allowed_text(axis)},
+                {"defaults", defaults_text(axis)}};
+    };
+    return mapped(registry.benches(), [&](const auto& bench) -> json {
+        return {{"name", bench->name()},
+                {"device_kind", bench->device_kind()},
+                {"role", name(bench->role())},
+                {"description", bench->description()},
+                {"axes", mapped(bench->axes(registry.machine()), axis_json)}};
+    });
 }
 
 json plans(const BenchRegistry&)
 {
-    json list = json::array();
-    for (const std::string& plan : built_in_plans())
-        list.push_back({{"name", plan}, {"description", find_plan(plan).description}});
-    return list;
+    return mapped(built_in_plans(), [](const std::string& plan) -> json {
+        return {{"name", plan}, {"description", find_plan(plan).description}};
+    });
 }
 
 json devices(const BenchRegistry& registry)
 {
     registry.open_all();
-    json list = json::array();
-    for (const Device& device : registry.machine().devices)
-        list.push_back({{"name", device.name}, {"description", device.model}});
-    return list;
+    return mapped(registry.machine().devices, [](const Device& device) -> json {
+        return {{"name", device.name}, {"description", device.model}};
+    });
 }
 
 json counters(const BenchRegistry&)
 {
     const CounterTable& table = built_in_counter_table();
-    json list = json::array();
-    for (const ChipFamily& family : table.families) {
-        std::vector<std::string> metrics, capabilities;
-        json meaning = json::array();
-        for (const CounterMetric& metric : table.metrics_of(family, "all")) {
-            metrics.push_back(metric.metric);
-            meaning.push_back({{"metric", metric.metric},
-                               {"quantity", metric.quantity},
-                               {"factor", metric.factor},
-                               {"source", metric.source}});
-        }
-        for (const int number : family.capabilities)
-            capabilities.push_back(fmt::format("{}.{}", number / 10, number % 10));
-        list.push_back({{"name", family.name},
-                        {"description", join(metrics, ",")},
-                        {"chips", family.chips},
-                        {"compute_capabilities", capabilities},
-                        {"metrics", meaning}});
-    }
-    return list;
+    const auto metric_json = [](const CounterMetric& metric) -> json {
+        return {{"metric", metric.metric},
+                {"quantity", metric.quantity},
+                {"factor", metric.factor},
+                {"source", metric.source}};
+    };
+    const auto capability = [](int number) { return fmt::format("{}.{}", number / 10, number % 10); };
+    return mapped(table.families, [&](const ChipFamily& family) -> json {
+        const std::vector<CounterMetric> metrics = table.metrics_of(family, "all");
+        return {{"name", family.name},
+                {"description", join(mapped(metrics, &CounterMetric::metric), ",")},
+                {"chips", family.chips},
+                {"compute_capabilities", mapped(family.capabilities, capability)},
+                {"metrics", mapped(metrics, metric_json)}};
+    });
 }
 
 struct Listing {

@@ -1,10 +1,10 @@
 // Commands of the Python package (tools/python/roof/commands), behind the words that help and completion know.
 #include "ert/base/error.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/programs/child_program.hpp"
 
-#include <algorithm>
 #include <filesystem>
 
 namespace roof {
@@ -19,7 +19,7 @@ Action fleet(OptionParser& parser)
     parser.flag("--json");
     return [&parser, &words](Context&) {
         const std::vector<std::string> verbs{"compare", "history", "retest", "script"};
-        const bool is_verb = std::ranges::find(verbs, words.front()) != verbs.end();
+        const bool is_verb = is_in(words.front(), verbs);
         if (!is_verb && !std::filesystem::exists(words.front()) && !nearest(words.front(), verbs).empty())
             throw InputError("fleet: " + unknown_word("word", words.front(), verbs));
         return run_in_package("fleet", parser.arguments());

@@ -128,12 +128,6 @@ bool is_folder(const std::filesystem::path& data)
     return !data.empty() && data.extension() != ".json";
 }
 
-void write_page_data(const std::filesystem::path& where, const std::vector<analysis::Study>& studies)
-{
-    const std::string text = analysis::json_document(analysis::page_json(studies), 1) + "\n";
-    is_folder(where) ? write_file(where / "page.json", text) : write_chosen_file(where, text);
-}
-
 /// Makes a PNG file with twice the pixels and a PDF file beside each SVG file. Returns an empty string, or the reason
 /// of a failure. Leaves no partial file.
 std::string convert(const std::vector<std::filesystem::path>& pictures)
@@ -160,7 +154,10 @@ std::string convert(const std::vector<std::filesystem::path>& pictures)
 
 void write_extras(const ReportOptions& options, const std::vector<analysis::Study>& studies, Context& context)
 {
-    if (!options.data.empty()) write_page_data(options.data, studies);
+    if (const fs::path where = options.data; !where.empty()) {
+        const std::string text = analysis::json_document(analysis::page_json(studies), 1) + "\n";
+        is_folder(where) ? write_file(where / "page.json", text) : write_chosen_file(where, text);
+    }
     if (options.pictures.empty()) return;
     const std::vector<std::filesystem::path> pictures = analysis::write_pictures(studies, options.pictures);
     const std::string reason = convert(pictures);
@@ -255,7 +252,8 @@ int make_report(ReportOptions options, Context& context)
         print_json(context.out, {{"studies", list}, {"page", (names ? page.filename() : page).string()}});
         return 0;
     }
-    const bool plain = options.plain || context.terminal.plain;
+    Terminal terminal = context.terminal;
+    terminal.plain = terminal.plain || options.plain;
     for (const analysis::Study& study : studies) {
         if (&study == &studies.front() || study.calibration.folder != studies.front().calibration.folder)
             print_calibration_line(study, context.terminal.width, context.out);
@@ -270,7 +268,7 @@ int make_report(ReportOptions options, Context& context)
                     << '\n';
     for (const analysis::Study& study : studies) {
         if (studies.size() > 1) context.out << "Run " << printable(study.results.folder.filename().string()) << "\n\n";
-        print_study(study, {context.terminal.columns, context.terminal.width, plain, options.brief}, context.out);
+        print_study(study, terminal, options.brief, context.out);
     }
     for (const analysis::Study& study : studies)
         if (analysis::DataTable changes = analysis::baseline_table(study); !changes.empty()) {

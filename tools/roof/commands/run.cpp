@@ -11,7 +11,6 @@
 #include "tools/roof/programs/simulation.hpp"
 #include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/explain.hpp"
-#include "tools/roof/session/looks.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/session.hpp"
 

@@ -1,9 +1,9 @@
 #include "tools/roof/commands/side_by_side.hpp"
 
+#include "ert/base/ranges.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/programs/child_program.hpp"
 
-#include <algorithm>
 #include <set>
 
 namespace roof {
@@ -28,7 +28,7 @@ fs::path log_of(const fs::path& folder, const std::string& device)
 
 bool has_rows(const std::vector<Measurement>& rows, const std::string& device)
 {
-    return std::ranges::find(rows, device, &Measurement::device) != rows.end();
+    return is_in(device, rows, &Measurement::device);
 }
 
 }  // namespace

@@ -3,13 +3,13 @@
 #include "analysis/study/exports/export.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/terminal.hpp"
 #include "tools/roof/reading/study.hpp"
-#include "tools/roof/session/looks.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/session.hpp"
 
@@ -179,12 +179,11 @@ std::string dry_run_text(const std::vector<Item>& items, const std::string& swee
 /// the item can be measured.
 nlohmann::json dry_run_json(const std::vector<Item>& items, const std::string& sweep, const PlanTime& time)
 {
-    nlohmann::json list = nlohmann::json::array();
-    for (const Item& item : items) {
+    const auto item_json = [&](const Item& item) -> nlohmann::json {
         const nlohmann::json missing = item.missing.empty() ? nlohmann::json() : nlohmann::json(item.missing);
-        list.push_back({{"id", item.id()}, {"command", reproducing_command(item, sweep)}, {"missing", missing}});
-    }
-    return {{"items", list},
+        return {{"id", item.id()}, {"command", reproducing_command(item, sweep)}, {"missing", missing}};
+    };
+    return {{"items", mapped(items, item_json)},
             {"estimated_seconds", time.total.value},
             {"remembered", time.remembered},
             {"predicted", time.predicted},
@@ -210,7 +209,7 @@ void show(const Session& session, const SweepOptions& options, Context& context)
         return;
     }
     print_calibration_line(study, context.terminal.width, context.out);
-    print_study(study, {context.terminal.columns, context.terminal.width, context.terminal.plain, false}, context.out);
+    print_study(study, context.terminal, false, context.out);
     context.out << session.folder.string() << '\n';
 }
 

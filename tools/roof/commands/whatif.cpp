@@ -17,23 +17,20 @@ struct WhatifOptions {
     bool& json = parser.flag("--json");
 };
 
-int answer(const WhatifOptions& options, Context& context)
-{
-    const analysis::Study study = open_with_calibration(options.folder, {}, context);
-    const analysis::WhatIf change = analysis::parse_what_if(comma_list("--set", options.set), study);
-    const std::vector<analysis::Predicted> answers = analysis::what_if(study, change);
-    if (options.json)
-        print_json(context.out, {{"rows", analysis::to_json(analysis::what_if_table(answers))}});
-    else
-        context.out << analysis::to_text(answers, context.terminal.width);
-    return 0;
-}
-
 }  // namespace
 
 Action whatif(OptionParser& parser)
 {
-    return [options = WhatifOptions{parser}](Context& context) { return answer(options, context); };
+    return [options = WhatifOptions{parser}](Context& context) {
+        const analysis::Study study = open_with_calibration(options.folder, {}, context);
+        const analysis::WhatIf change = analysis::parse_what_if(comma_list("--set", options.set), study);
+        const std::vector<analysis::Predicted> answers = analysis::what_if(study, change);
+        if (options.json)
+            print_json(context.out, {{"rows", analysis::to_json(analysis::what_if_table(answers))}});
+        else
+            context.out << analysis::to_text(answers, context.terminal.width);
+        return 0;
+    };
 }
 
 }  // namespace roof

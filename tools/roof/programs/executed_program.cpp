@@ -1,6 +1,5 @@
-#include "tools/roof/programs/executed_program.hpp"
+#include "tools/roof/programs/simulated_program.hpp"
 
-#include "analysis/instructions/decoder.hpp"
 #include "analysis/instructions/executed_work.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
@@ -35,11 +34,6 @@ std::vector<std::uint8_t> bytes_in(std::string_view text)
         bytes.push_back(byte);
     }
     return bytes;
-}
-
-bool is_replaced_in_part(const std::string& object)
-{
-    return object == "[vdso]" || fs::path(object).filename().string().starts_with("ld-");
 }
 
 /// Functions by the addresses of their instructions, for each object.
@@ -150,7 +144,8 @@ SampledFunctions sampled_functions(const std::vector<SampledPlace>& places,
     std::map<std::string, int> elsewhere;
     for (const SampledPlace& place : places) {
         const analysis::ExecutedFunction* const function = by_address.at(place.object, place.place);
-        if (!is_replaced_in_part(place.object)) {
+        const std::string file = fs::path(place.object).filename();
+        if (place.object != "[vdso]" && !file.starts_with("ld-")) {
             sampled.samples += place.samples;
             (function == nullptr ? elsewhere[place.object] : sampled.executed) += place.samples;
         }
@@ -178,11 +173,6 @@ SimulatedCache simulated_cache(Bytes capacity)
     while (lines / sets > most_ways) sets *= 2;
     const std::size_t ways = lines / sets;
     return {sets * ways * SimulatedCache::line, ways};
-}
-
-std::vector<std::string> SimulatedCaches::options() const
-{
-    return {"--cache-sim=yes", "--D1=" + first.option(), "--LL=" + last.option()};
 }
 
 std::string SimulatedCaches::text() const

@@ -1,4 +1,4 @@
-#include "tools/roof/programs/sampled_run.hpp"
+#include "tools/roof/programs/simulated_program.hpp"
 
 #include "ert/base/error.hpp"
 

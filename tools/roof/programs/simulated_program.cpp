@@ -1,6 +1,6 @@
 #include "tools/roof/programs/simulated_program.hpp"
 
-#include "analysis/instructions/decoder.hpp"
+#include "analysis/instructions/executed_work.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/recording/record_files.hpp"

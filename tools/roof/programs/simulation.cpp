@@ -4,11 +4,11 @@
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/child_program.hpp"
-#include "tools/roof/programs/simulator.hpp"
 #include "tools/roof/session/explain.hpp"
 
 #include <fmt/format.h>
@@ -135,15 +135,15 @@ Dump parse_dump(std::string_view text)
 
 std::vector<SimulatedPart> simulated_parts(const nlohmann::json& parts, const std::vector<Dump>& dumps)
 {
-    std::vector<SimulatedPart> simulated;
-    for (const nlohmann::json& part : parts)
-        simulated.push_back({part.at("layer").get<std::string>(),
+    std::vector<SimulatedPart> simulated = mapped(parts, [](const nlohmann::json& part) {
+        return SimulatedPart{part.at("layer").get<std::string>(),
                              part.at("kind").get<std::string>(),
                              part.at("phase").get<std::string>(),
                              {part.at("compulsory_bytes").get<double>()},
                              {part.at("no_reuse_bytes").get<double>()},
                              {},
-                             {}});
+                             {}};
+    });
     for (const Dump& dump : dumps) {
         if (dump.part < 0) continue;
         if (static_cast<std::size_t>(dump.part) >= simulated.size())
@@ -204,8 +204,8 @@ int simulate(const std::vector<Item>& items, const TrainOptions& options, bool j
             if (why.empty()) why = last_line(file);
         throw Error("--simulate: " + why);
     }
-    std::vector<Dump> dumps;
-    for (const fs::path& file : entries_of(scratch.path(), "counts.")) dumps.push_back(parse_dump(read_file(file)));
+    const std::vector<Dump> dumps =
+        mapped(entries_of(scratch.path(), "counts."), [](const fs::path& file) { return parse_dump(read_file(file)); });
     const std::vector<SimulatedPart> simulated =
         simulated_parts(nlohmann::json::parse(read_file(parts)).at("parts"), dumps);
     if (json)

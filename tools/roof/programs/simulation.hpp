@@ -3,12 +3,14 @@
 #pragma once
 
 #include "ert/base/units.hpp"
+#include "ert/method/bench/subject.hpp"
 #include "tools/roof/console/context.hpp"
-#include "tools/roof/programs/executed_program.hpp"
+#include "tools/roof/programs/simulated_program.hpp"
 #include "tools/roof/session/plans.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,5 +45,16 @@ nlohmann::json simulation_json(const std::vector<SimulatedPart>& parts, const Si
 /// Restarts this program under valgrind with one thread and prints the simulated misses beside the analytic interval.
 /// Under valgrind, runs the launches and prints the parts. Throws InputError for several items or without valgrind.
 int simulate(const std::vector<Item>& items, const TrainOptions& options, bool json, Context& context);
+
+// Counts cache misses of this process by valgrind's callgrind. A build without valgrind's header has no simulator.
+
+/// The reason why this build has no simulator; empty if it has one.
+std::string missing_simulator();
+
+/// Whether this process runs under valgrind's simulator.
+bool under_simulator();
+
+/// Runs one launch to fill the caches, then one whose counts are dumped for each part under the name "part N".
+void launch_for_simulator(Subject& subject, std::size_t parts);
 
 }  // namespace roof

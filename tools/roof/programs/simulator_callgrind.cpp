@@ -1,4 +1,4 @@
-#include "tools/roof/programs/simulator.hpp"
+#include "tools/roof/programs/simulation.hpp"
 
 #include <valgrind/callgrind.h>
 

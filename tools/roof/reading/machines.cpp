@@ -2,12 +2,11 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/binary/binary.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace roof {
 namespace {
@@ -32,10 +31,10 @@ std::vector<Target> beside_sheets(std::vector<Target> measured, const std::vecto
 {
     std::vector<Target> targets;
     for (Target& target : measured) {
-        const auto sheet = std::ranges::find_if(sheets, [&](const auto& one) { return one.describes(target.title); });
-        if (sheet != sheets.end() && target.links.empty()) target.links = sheet->links;
+        const auto* const sheet = first_in(sheets, [&](const auto& one) { return one.describes(target.title); });
+        if (sheet && target.links.empty()) target.links = sheet->links;
         targets.push_back(std::move(target));
-        if (sheet != sheets.end()) targets.push_back(analysis::target_of(*sheet));
+        if (sheet) targets.push_back(analysis::target_of(*sheet));
     }
     return targets;
 }
@@ -95,8 +94,8 @@ std::vector<Target> find_targets(const std::string& word, Context& context)
                                                    here ? &context.registry.machine() : nullptr);
         if (!measured.empty()) return beside_sheets(std::move(measured), sheets);
     }
-    const auto sheet = std::ranges::find_if(sheets, [&](const auto& one) { return one.is_called(word); });
-    if (sheet != sheets.end()) return of_sheet(*sheet, word, context);
+    if (const auto* const sheet = first_in(sheets, [&](const auto& one) { return one.is_called(word); }))
+        return of_sheet(*sheet, word, context);
     if (fs::path(word).extension() == ".yaml" && fs::is_regular_file(word)) {
         const MachineSheet own = analysis::parse_sheet(read_file(word), word);
         return of_sheet(own, own.name, context);

@@ -170,19 +170,19 @@ void print_calibration_line(const analysis::Study& study, int width, std::ostrea
     if (!line.empty()) out << analysis::fitted_lines(line + "\n", width);
 }
 
-void print_study(const analysis::Study& study, const PrintOptions& options, std::ostream& out)
+void print_study(const analysis::Study& study, const Terminal& terminal, bool brief, std::ostream& out)
 {
     constexpr int top_layers = 5;
-    out << analysis::verdict_text(study, options.width) << '\n' << predictions_text(study, options.width);
+    out << analysis::verdict_text(study, terminal.width) << '\n' << predictions_text(study, terminal.width);
     for (const auto make : {analysis::scaling_table, analysis::energy_table, analysis::sustained_table})
         if (const analysis::DataTable table = make(study); !table.empty())
-            out << analysis::to_text(table, options.width) << '\n';
-    if (options.brief) return;
+            out << analysis::to_text(table, terminal.width) << '\n';
+    if (brief) return;
     for (const std::string& picture :
-         {analysis::terminal_batches(study, options.columns, options.plain),
-          analysis::terminal_layers(study, options.columns, options.plain),
-          analysis::recording_text(study, options.width), analysis::headroom_text(study, top_layers, options.width),
-          analysis::terminal_roofline(study, options.columns, options.plain)})
+         {analysis::terminal_batches(study, terminal.columns, terminal.plain),
+          analysis::terminal_layers(study, terminal.columns, terminal.plain),
+          analysis::recording_text(study, terminal.width), analysis::headroom_text(study, top_layers, terminal.width),
+          analysis::terminal_roofline(study, terminal.columns, terminal.plain)})
         if (!picture.empty()) out << picture << '\n';
 }
 

@@ -40,15 +40,9 @@ std::optional<Results> calibration_in(const std::filesystem::path& place, Contex
 /// The first line of what a command says: the study's calibration and how good it is. Nothing without one.
 void print_calibration_line(const analysis::Study& study, int width, std::ostream& out);
 
-struct PrintOptions {
-    int columns = 80;    ///< width of the drawings
-    int width = 0;       ///< width of the tables; 0: unlimited, as in a pipe
-    bool plain = true;   ///< ASCII only
-    bool brief = false;  ///< only the verdict and the predictions
-};
-
-/// Prints verdict, predictions, batch trajectories, kinds of layer, the layers with the most headroom, and roofline.
-void print_study(const analysis::Study& study, const PrintOptions& options, std::ostream& out);
+/// Prints verdict, predictions, batch trajectories, kinds of layer, the layers with the most headroom, and roofline;
+/// `brief`: only the verdict and the predictions.
+void print_study(const analysis::Study& study, const Terminal& terminal, bool brief, std::ostream& out);
 
 // Drift: the ceilings that changed since the last calibration of this machine.
 

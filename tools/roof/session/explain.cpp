@@ -1,6 +1,7 @@
 #include "tools/roof/session/explain.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -20,23 +21,22 @@ std::string reorders_text(const std::vector<TimedPart>& parts)
 {
     int count = 0;
     Bytes moved{};
-    for (const TimedPart& part : parts) {
+    for (const TimedPart& part : parts)
         for (const Operation& operation : part.operations) {
             if (!operation.implementation.starts_with("reorder")) continue;
             ++count;
             moved += operation.bytes;
         }
-    }
     return count == 0 ? "" : fmt::format("; {} reorders, {}", count, format_si(moved.value, "B"));
 }
 
 nlohmann::json part_json(const TimedPart& part)
 {
-    nlohmann::json operations = nlohmann::json::array();
-    for (const Operation& operation : part.operations)
-        operations.push_back({{"implementation", operation.implementation},
-                              {"operands", operation.operands},
-                              {"bytes", operation.bytes.value}});
+    const auto operation_json = [](const Operation& operation) -> nlohmann::json {
+        return {{"implementation", operation.implementation},
+                {"operands", operation.operands},
+                {"bytes", operation.bytes.value}};
+    };
     return {{"layer", part.layer},
             {"kind", part.kind},
             {"phase", name(part.phase)},
@@ -44,7 +44,7 @@ nlohmann::json part_json(const TimedPart& part)
             {"executed_flops", part.work.executed.value},
             {"compulsory_bytes", part.work.compulsory.value},
             {"no_reuse_bytes", part.work.no_reuse.value},
-            {"operations", operations}};
+            {"operations", mapped(part.operations, operation_json)}};
 }
 
 }  // namespace
@@ -84,13 +84,11 @@ std::string explanation_text(const Explanation& explanation)
 
 nlohmann::json explanation_json(const Explanation& explanation)
 {
-    nlohmann::json parts = nlohmann::json::array();
-    for (const TimedPart& part : explanation.parts) parts.push_back(part_json(part));
     return {{"item", explanation.item},
             {"unsupported", explanation.reason.empty() ? nlohmann::json() : nlohmann::json(explanation.reason)},
             {"variant", explanation.variant},
             {"memory_bytes", explanation.memory.value},
-            {"parts", parts}};
+            {"parts", mapped(explanation.parts, part_json)}};
 }
 
 }  // namespace roof

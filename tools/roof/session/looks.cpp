@@ -1,4 +1,4 @@
-#include "tools/roof/session/looks.hpp"
+#include "tools/roof/session/session.hpp"
 
 #include "ert/base/text.hpp"
 #include "ert/method/bench/machine.hpp"

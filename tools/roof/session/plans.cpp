@@ -1,6 +1,7 @@
 #include "tools/roof/session/plans.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/binary/binary.hpp"
 
@@ -124,11 +125,10 @@ std::vector<std::string> trained_values(const BenchRegistry& registry, std::stri
     std::vector<std::string> values;
     for (const auto& bench : registry.benches()) {
         const std::vector<Axis> axes = bench->axes(registry.machine());
-        if (std::ranges::find(axes, "model", &Axis::name) == axes.end()) continue;
+        if (!is_in("model", axes, &Axis::name)) continue;
         for (const Axis& axis : axes)
             for (const std::string& value : axis.allowed)
-                if (option_of(axis.name) == option && std::ranges::find(values, value) == values.end())
-                    values.push_back(value);
+                if (option_of(axis.name) == option) add_once(values, value);
     }
     return values;
 }

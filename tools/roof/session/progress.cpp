@@ -139,12 +139,6 @@ struct Meters {
     Meter time, data, loss;
 };
 
-/// Whether the step has a line: the first 20 steps, then every tenth, and the last.
-bool is_printed(int step, int steps)
-{
-    return step <= 20 || step % 10 == 0 || step == steps;
-}
-
 std::string line(const Meters& meters, int step, int steps)
 {
     const std::string total = steps > 0 ? std::to_string(steps) : "?";
@@ -184,7 +178,8 @@ Listener training_log(std::ostream& err, int steps, const Terminal& terminal)
         meters->time.add((sample.seconds + sample.data).value);
         meters->data.add(sample.data.value);
         if (sample.loss) meters->loss.add(*sample.loss);
-        if (is_printed(step, steps)) err << in_window(line(*meters, step, steps), terminal) << std::flush;
+        if (step <= 20 || step % 10 == 0 || step == steps)
+            err << in_window(line(*meters, step, steps), terminal) << std::flush;
     };
     listener.row = [&err, terminal](const Measurement& row) {
         if (row.status == Status::ok) return;

@@ -139,14 +139,6 @@ std::unique_ptr<RunDirectory> open_folder(const Job& job, const Machine& machine
     }
 }
 
-/// Whether there are rows, and each is of what this machine cannot measure or was left out.
-bool measured_nothing(const std::vector<Measurement>& rows)
-{
-    return !rows.empty() && std::ranges::all_of(rows, [](const Measurement& row) {
-        return row.status == Status::unsupported || row.status == Status::skipped;
-    });
-}
-
 }  // namespace
 
 Machine machine_named(const std::string& node, const Context& context)
@@ -165,12 +157,15 @@ int Session::status() const
 {
     constexpr int interrupted_status = 130;
     if (interrupted) return interrupted_status;
+    const auto left_out = [](const Measurement& row) {
+        return row.status == Status::unsupported || row.status == Status::skipped;
+    };
     const auto failed = [](const Measurement& row) {
         return row.status == Status::failed || row.status == Status::diverged;
     };
-    constexpr int nothing = 2;
-    if (measured_nothing(rows)) return nothing;
-    return std::any_of(rows.begin(), rows.end(), failed) ? 1 : 0;
+    constexpr int measured_nothing = 2;
+    if (!rows.empty() && std::ranges::all_of(rows, left_out)) return measured_nothing;
+    return std::ranges::any_of(rows, failed) ? 1 : 0;
 }
 
 Session measure_all(const Job& job, Context& context, const Listener& listener)
