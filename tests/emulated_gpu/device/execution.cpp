@@ -57,17 +57,18 @@ Execution::Execution(Engine& engine, const AddressSpace& memory, DeviceState& de
 
 void Execution::find_range(u64 address, std::size_t bytes)
 {
-    char place[32];
-    std::snprintf(place, sizeof(place), "0x%llx", static_cast<unsigned long long>(address));
-    if (address % bytes != 0)
-        throw Fault(Fault::Kind::misaligned, std::string("a misaligned access to global address ") + place);
+    const auto place = [address] {  // each change of tensors comes here
+        char text[32];
+        std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(address));
+        return std::string(text);
+    };
+    if (address % bytes != 0) throw Fault(Fault::Kind::misaligned, "a misaligned access to global address " + place());
     last_range_ = memory_.find(address, bytes);
     const bool is_mine = last_range_.device == AddressSpace::host || last_range_.device == device_.number ||
                          device_.peers.contains(last_range_.device);
     if (last_range_.contains(address, bytes) && is_mine) return;
     last_range_ = {};
-    throw Fault(Fault::Kind::outside,
-                std::string("an access outside the memory of this device, at global address ") + place);
+    throw Fault(Fault::Kind::outside, "an access outside the memory of this device, at global address " + place());
 }
 
 void Execution::take_time_of_products(double flops, Format format)
