@@ -107,6 +107,18 @@ TEST_CASE("Llama 3.2 1B by its config has its 1,235,814,400 parameters, and atte
     CHECK(attention.forward.compulsory - attention.forward.written == Bytes{4 * (t * d + 2 * t * 512)});
 }
 
+// transformers 5.24: MistralConfig(attention_bias=True, mlp_bias=True) and Qwen2Config(mlp_bias=True) make no more
+// parameters than without.
+TEST_CASE("Biases that a config names and its class of transformers has not are none")
+{
+    for (const auto& config : {mistral, qwen}) {
+        const std::string more = with(config, R"("attention_bias": true, "mlp_bias": true)");
+        CHECK(decoder(more, 8).parameter_count() == decoder(config, 8).parameter_count());
+    }
+    const std::string llama = with(mistral, R"("model_type": "llama", "attention_bias": true)");
+    CHECK(decoder(llama, 8).parameter_count() > decoder(mistral, 8).parameter_count());
+}
+
 TEST_CASE("A decoder by its config is that of its name, layer by layer")
 {
     for (const auto& [config, name] : {std::pair{gpt2, "gpt2"}, {llama_1b, "llama_1b"}}) {

@@ -249,7 +249,9 @@ Decoder llama(const Config& config, bool is_qwen, bool slides)
     if (heads % kv_heads != 0) throw InputError("'num_attention_heads' is no multiple of 'num_key_value_heads'");
     if (head == 0 || head % 2 != 0 || head > largest_number / heads)
         throw InputError("a head of " + std::to_string(head) + " channels has no rotary positions");
-    const bool bias = config.flag("attention_bias", false), mlp_bias = config.flag("mlp_bias", false);
+    const bool is_plain = !is_qwen && !slides;  // the classes of Mistral and Qwen read no such flags
+    const bool bias = is_plain && config.flag("attention_bias", false);
+    const bool mlp_bias = is_plain && config.flag("mlp_bias", false);
     return {.is_llama = true,
             .norm = LayerKind::rms_norm,
             .is_rotary = true,
@@ -268,7 +270,7 @@ Decoder llama(const Config& config, bool is_qwen, bool slides)
             .epsilon = config.real("rms_norm_eps", 1e-6F),
             .theta = config.real("rope_theta", 10000),
             .qkv_bias = bias || is_qwen,
-            .output_bias = bias && !is_qwen,
+            .output_bias = bias,
             .mlp_bias = mlp_bias,
             .is_tied = config.flag("tie_word_embeddings", false)};
 }
