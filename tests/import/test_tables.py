@@ -47,6 +47,15 @@ class KeyAverages(unittest.TestCase):
         self.assertEqual([layer.kind for layer in self.check(alone, seconds=0.09, flops=None).rows[0].layers], ["void at::ampere_sgemm<float>"])
         self.check(printed().replace("CUDA", "XPU ").replace("XPU  time", "XPU time"))
 
+    def test_a_range_of_the_user_is_no_kernel(self):
+        # PyTorch leaves its time on the device out of the total (profiler_util.py: is_user_annotation)
+        on_host = ("train", "5.00%", "1.000ms", "50.00%", "5.000ms", "5.000ms", "0.000us", "0.00%", "100.000ms", "100.000ms", "1", "--")
+        on_device = ("train", *LINES[1][1:6], "100.000ms", "100.00%", *on_host[8:])
+        self.check(printed(lines=[on_host, on_device, *LINES]))
+        cut = imported(printed(lines=[on_host, on_device, LINES[0]]))
+        self.assertTrue(cut.rows[0].at_least)
+        self.assertIn("the printed rows have 90% of the time", cut.missing[0])
+
     def test_notebooks_comments_and_ranks(self):
         for mark in ("    ", "# ", "[rank0]: ", "> ", "\t", "2026-11-28 10:00:00 | "):
             self.check(before(mark, printed()))

@@ -105,6 +105,7 @@ def row_of(table: Table, name: str, imported: Imported) -> Row:
                           ("", ""))
     row = Row("gpu:0" if table.on else "cpu", {"model": name}, times=[table.total / steps], known="analytic")
     kernels: List[Layer] = []  # their times are also those of the operators that launched them
+    hosts = {cells["Name"] for number, cells in table.rows if table.seconds(number, cells.get("CPU total", "0s"))}
     printed, others = 0.0, []  # type: float, List[str]  # seconds of the rows, and operators that lack FLOPs
     for number, cells in table.rows:
         operator, shapes = cells["Name"], f" {cells['Input Shapes']}" if "Input Shapes" in cells else ""
@@ -124,6 +125,8 @@ def row_of(table: Table, name: str, imported: Imported) -> Row:
             phase = ("update" if operator.startswith("Optimizer.")
                      else "backward" if operator.startswith("autograd::") or "backward" in operator.lower()
                      else "forward")
+            if table.on and on_host == [0, 0] and operator in hosts:
+                continue  # a range, as the device ran it: its kernels are rows of their own
             (kernels if table.on and on_host == [0, 0] else row.layers).append(
                 Layer(operator + shapes, operator, phase, times, flops))
     printed += steps * max(sum(sum(layer.times) for layer in layers) for layers in (row.layers, kernels))
