@@ -29,6 +29,33 @@ std::string first_word(std::string_view name)
     return word;
 }
 
+/// The letters behind others and "and": of " and_backward()" "backward".
+std::string second_word(std::string_view rest)
+{
+    std::string word;
+    while (!rest.empty() && (word.empty() || word == "and")) {
+        const auto begin = std::ranges::find_if(rest, [](unsigned char letter) { return std::isalpha(letter) != 0; });
+        rest.remove_prefix(static_cast<std::size_t>(begin - rest.begin()));
+        word = first_word(rest);
+        rest.remove_prefix(word.size());
+    }
+    return word;
+}
+
+/// Empty for other words.
+std::string_view phase_of(const std::string& word)
+{
+    for (const auto& [phase, words] : phase_words)
+        if (!word.empty() && words.find(" " + word + " ") != std::string_view::npos) return phase;
+    return {};
+}
+
+/// A part of the forward pass where nothing else is said: not in "loss.backward()".
+bool is_loss(const std::string& word)
+{
+    return word == "loss" || word == "criterion";
+}
+
 /// Whether nothing but a number follows the first word: "step 12", "ProfilerStep#3", "batch=7", "step[DECODE bs=1]";
 /// not "batch_norm".
 bool is_numbered(std::string_view name)
@@ -61,9 +88,11 @@ bool has_version(std::string_view name)
 std::string_view phase_in(std::string_view name)
 {
     const std::string word = first_word(name);
-    for (const auto& [phase, words] : phase_words)
-        if (words.find(" " + word + " ") != std::string_view::npos) return phase;
-    return {};
+    const std::string_view phase = phase_of(word);
+    const std::string next = second_word(name.substr(word.size()));
+    const std::string_view other = phase_of(next);
+    if (phase.empty() || other.empty() || other == phase || is_loss(next)) return phase;
+    return is_loss(word) ? other : "";
 }
 
 RangeKind kind_in(std::string_view name)

@@ -68,6 +68,11 @@ TEST_CASE("the kind of a range follows from its name")
     CHECK(phase_in("autograd::engine::evaluate_function: AddBackward0") == "backward");
     CHECK(phase_in("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__") == "data");
     CHECK(phase_in("DataParallel.forward").empty());
+    for (const char* name : {"loss.backward()", "Criterion: and backward", "backward(loss)", "backward 2 backward"})
+        CHECK(phase_in(name) == "backward");
+    for (const char* name :
+         {"forward_backward", "forward and and backward", "fwd-bwd", "backward/update", "opt forward"})
+        CHECK(phase_in(name).empty());
     CHECK(phase_in("layer1.0.conv1").empty());
     CHECK(phase_in("").empty());
     CHECK(kind_in("step 12") == RangeKind::step);

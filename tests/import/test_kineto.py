@@ -8,7 +8,7 @@ import unittest
 
 from roof.importing import Call, Copy, Kernel, Range
 from roof.importing.files import import_file
-from roof.importing.timeline import PHASES, kind_in
+from roof.importing.timeline import PHASES, kind_in, phase_in
 from roof.texts import InputError
 from traces import DATA, PRODUCT, event, kernel, launch, of_bytes, of_events, operator, product, steps
 
@@ -212,6 +212,10 @@ class Words(unittest.TestCase):
         source = (DATA.parents[2] / "ert/recording/range_names.cpp").read_text(encoding="utf-8")
         phases = re.findall(r'\{"(\w+)", "([ \w]+)"\}', source.partition("phase_words{")[2].partition("};")[0])
         self.assertEqual({word: phase for phase, words in phases for word in words.split()}, PHASES)
+        for name, phase in (("loss.backward()", "backward"), ("Criterion: and backward", "backward"), ("backward(loss)", "backward"),
+                            ("forward_backward", ""), ("forward and and backward", ""), ("fwd-bwd", ""), ("backward/update", ""),
+                            ("opt forward", ""), ("loss 3", "forward"), ("backward 2 backward", "backward"), ("", ""), ("data loader", "data")):
+            self.assertEqual(phase, phase_in(name), name)
         steps_there = re.findall(r'"(\w+)"', source.partition("step_words{")[2].partition("}")[0])
         self.assertEqual(["step"] * len(steps_there), [kind_in(f"{word} 3") for word in steps_there])
 

@@ -19,6 +19,8 @@ PHASES = {word: phase for phase, words in {
     "forward": "forward distributeddataparallel fwd loss criterion", "backward": "backward bwd autograd",
     "update": "optimizer optimiser update opt", "data": "data dataloader load enumerate",
     "synchronise": "allreduce nccl synchronise"}.items() for word in words.split()}
+WORDS = re.compile("([a-z]*)([^a-z]+(?:and[^a-z]+)*([a-z]+))?")
+LOSSES = ("loss", "criterion")
 #: A step has a number, or nothing but its word: "step 12", "ProfilerStep#3", "step[DECODE bs=1]"; not "batch_norm".
 STEP = re.compile(r"(profilerstep|steps?|iteration|iter|batch)"
                   r"([\s#:=_./(\[-]*\d+([\s/:of]+\d+)?\s*[)\]]?|\s*\[.*\])?\s*", re.IGNORECASE)
@@ -31,8 +33,12 @@ MISSING = "FLOPs and bytes: this is a recording of times; Nsight Compute counts 
 
 
 def phase_in(name: str) -> str:
-    letters = re.match("[A-Za-z]*", name)
-    return PHASES.get(letters.group().lower(), "") if letters else ""
+    """By the first word; "loss" gives way to the second ("loss.backward()"), and two other phases are none."""
+    word, _, other = (one or "" for one in WORDS.match(name[:200].lower()).groups())  # type: ignore[union-attr]
+    phase, next_phase = PHASES.get(word, ""), PHASES.get(other, "")
+    if not phase or next_phase in ("", phase) or other in LOSSES:
+        return phase
+    return next_phase if word in LOSSES else ""
 
 
 def kind_in(name: str) -> str:
