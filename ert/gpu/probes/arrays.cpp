@@ -99,7 +99,7 @@ void Arrays::check(int passes, std::size_t sums) const
     if (operation_ == StreamOperation::load)
         check_sum(passes, sums);
     else
-        check_output();
+        check_words(*out_, "the result", [this](std::size_t index) { return expected_word(operation_, index); });
 }
 
 void Arrays::check_sum(int passes, std::size_t sums) const
@@ -109,11 +109,6 @@ void Arrays::check_sum(int passes, std::size_t sums) const
     const std::uint32_t expected = static_cast<std::uint32_t>(passes) * sum_of_bits(vectors_ * words_of_vector);
     if (found != expected)
         throw Error("what was read sums to " + std::to_string(found) + ", not " + std::to_string(expected));
-}
-
-void Arrays::check_output() const
-{
-    check_words(*out_, "the result", [this](std::size_t index) { return expected_word(operation_, index); });
 }
 
 void repeat(const std::vector<std::byte>& numbers, Buffer<std::byte>& buffer)

@@ -60,7 +60,6 @@ class Arrays {
 
   private:
     void check_sum(int passes, std::size_t sums) const;
-    void check_output() const;
 
     StreamOperation operation_;
     std::size_t vectors_;

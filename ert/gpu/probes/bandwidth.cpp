@@ -43,8 +43,7 @@ using StreamVariant = KernelVariant<StreamLaunch>;
 /// The sums that a launch leaves.
 std::size_t sums_of(const StreamVariant& variant)
 {
-    const int sums = variant.has_blocks_for_each ? tile_sums : variant.launch.blocks * variant.kernel.threads;
-    return static_cast<std::size_t>(sums);
+    return variant.has_blocks_for_each ? std::size_t{tile_sums} : variant.threads();
 }
 
 std::string name_of(StreamLayout layout)

@@ -27,11 +27,6 @@ namespace {
 
 constexpr long long max_passes = 1 << 22;
 
-std::size_t threads_of(const KernelVariant<IntensityLaunch>& variant)
-{
-    return static_cast<std::size_t>(variant.launch.blocks) * intensity_threads;
-}
-
 class ErtSubject final : public KernelSubject<IntensityLaunch, &IntensityLaunch::passes> {
   public:
     explicit ErtSubject(const GpuPoint& at)
@@ -58,7 +53,8 @@ class ErtSubject final : public KernelSubject<IntensityLaunch, &IntensityLaunch:
                  kernel,
                  {.array = array_.data(), .factor = factor_.data(), .vectors = vectors_, .blocks = blocks}});
         }
-        sums_.emplace(array_for<double>(variants, &IntensityLaunch::sums, "sums of the curve", threads_of));
+        sums_.emplace(array_for<double>(variants, &IntensityLaunch::sums, "sums of the curve",
+                                        [](const auto& one) { return one.threads(); }));
         settle_on_fastest(variants, max_passes);
     }
 
@@ -66,7 +62,7 @@ class ErtSubject final : public KernelSubject<IntensityLaunch, &IntensityLaunch:
     {
         const CurrentDevice current(stream().id());
         KernelVariant<IntensityLaunch> checked = chosen();
-        const std::size_t threads = threads_of(checked);
+        const std::size_t threads = checked.threads();
         checked.launch.vectors = std::min(vectors_, exact_vectors(precision_, multiply_adds_, threads));
         stream().time([&] { enqueue(checked, 1); });
         const std::vector<double> sums = sums_->read(0, threads);

@@ -22,14 +22,10 @@ namespace {
 
 constexpr long long max_iterations = 1 << 22;
 
-std::size_t slices_of(const Device& device)
-{
-    return static_cast<std::size_t>(multiprocessors_of(device));
-}
-
 std::size_t lines_of_slice(const Point& point, const Device& device)
 {
-    return static_cast<std::size_t>(point.integer("working_set")) / chase_line / slices_of(device);
+    return static_cast<std::size_t>(point.integer("working_set")) / chase_line /
+           static_cast<std::size_t>(multiprocessors_of(device));
 }
 
 class LatencySubject final : public TunedSubject {
@@ -38,7 +34,7 @@ class LatencySubject final : public TunedSubject {
         : TunedSubject(at),
           lines_(lines_of_slice(at.point, at.device)),
           past_l1_(at.point.text("isa") == "cg"),
-          positions_(slices_of(at.device), "positions of the chase"),
+          positions_(static_cast<std::size_t>(multiprocessors_of(at.device)), "positions of the chase"),
           slices_(lines_ * chase_line * positions_.size(), "lines of the chase")
     {
         stream().time([this] { enqueue_links(launch_of(0), stream().get()); });

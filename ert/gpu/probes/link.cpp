@@ -74,10 +74,9 @@ std::unique_ptr<Subject> create(const GpuPoint& at)
 {
     const OnProcessors near(processors_near(bus_id_of(at.id)));  // while the memory is made
     const std::string& operation = at.point.text("operation");
-    if (operation == "zero_copy_load") return make_accesses(StreamOperation::load, on_host(array_bytes(at.point)), at);
-    if (operation == "zero_copy_store")
-        return make_accesses(StreamOperation::store, on_host(array_bytes(at.point)), at);
-    return make_host_copy(at);
+    if (!operation.starts_with("zero_copy")) return make_host_copy(at);
+    return make_accesses(operation == "zero_copy_load" ? StreamOperation::load : StreamOperation::store,
+                         on_host(array_bytes(at.point)), at);
 }
 
 }  // namespace

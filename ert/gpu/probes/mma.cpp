@@ -74,7 +74,7 @@ class MmaSubject final : public KernelSubject<MmaLaunch, &MmaLaunch::steps> {
         }
         sums_.emplace(array_for<std::byte>(
             variants, &MmaLaunch::sums, "sums of the products",
-            [&, i = std::size_t{0}](const auto& one) mutable { return sum_bytes(choices[i++]) * warps_of(one); }));
+            [&, i = std::size_t{0}](const auto& one) mutable { return sum_bytes(choices[i++]) * one.threads() / 32; }));
         choice_ = choices[settle_on_fastest(variants, max_steps)];
     }
 
@@ -84,8 +84,9 @@ class MmaSubject final : public KernelSubject<MmaLaunch, &MmaLaunch::steps> {
         run();
         const std::vector<std::byte> expected =
             lanes_of_sums(choice_.instruction, choice_.chains, mma_operands(choice_.instruction, Numbers::whole), 1);
-        const std::vector<std::byte> found = sums_->read(0, warps_of(chosen()) * expected.size());
-        for (std::size_t warp = 0; warp < warps_of(chosen()); ++warp) {
+        const std::size_t warps = chosen().threads() / 32;
+        const std::vector<std::byte> found = sums_->read(0, warps * expected.size());
+        for (std::size_t warp = 0; warp < warps; ++warp) {
             if (std::ranges::equal(std::span(found).subspan(warp * expected.size(), expected.size()), expected))
                 continue;
             throw Error("the sums of warp " + std::to_string(warp) + " are not those of the host");
@@ -110,10 +111,6 @@ class MmaSubject final : public KernelSubject<MmaLaunch, &MmaLaunch::steps> {
     {
         const MmaShape shape = shape_of(choice.instruction);
         return static_cast<std::size_t>(choice.chains) * 32 * shape.sum_registers * shape.register_bytes;
-    }
-    static std::size_t warps_of(const KernelVariant<MmaLaunch>& variant)
-    {
-        return static_cast<std::size_t>(variant.launch.blocks) * warps_of_block;
     }
 
     void write_operands(Numbers numbers)

@@ -40,13 +40,6 @@ std::string peer_of(const std::string& path, const Device& device, const Machine
     return at == names.end() || std::next(at) == names.end() ? names.front() : *std::next(at);
 }
 
-DeviceId id_of_peer(const GpuPoint& at)
-{
-    Device other;
-    other.name = peer_of(at.point.text("path"), at.device, at.machine);
-    return id_of(other);
-}
-
 /// Returns whether it is possible.
 bool let_reach(DeviceId from, DeviceId to)
 {
@@ -105,7 +98,7 @@ std::optional<std::string> unsupported_reason(const Point& point, const Machine&
 
 std::unique_ptr<Subject> create(const GpuPoint& at)
 {
-    const DeviceId there = id_of_peer(at);
+    const DeviceId there = id_of(at.machine.device(peer_of(at.point.text("path"), at.device, at.machine)));
     const bool reach = let_reach(at.id, there) && let_reach(there, at.id);
     const std::string& operation = at.point.text("operation");
     if (operation == "read" || operation == "write") {

@@ -57,8 +57,8 @@ class SharedSubject final : public KernelSubject<SharedLaunch, &SharedLaunch::it
                                 kernel,
                                 {.blocks = blocks, .stride = operation.stride}});
         }
-        results_.emplace(
-            array_for<std::uint32_t>(variants, &SharedLaunch::results, "sums of shared memory", results_of));
+        results_.emplace(array_for<std::uint32_t>(variants, &SharedLaunch::results, "sums of shared memory",
+                                                  [](const auto& one) { return one.threads(); }));
         settle_on_fastest(variants, max_iterations);
     }
 
@@ -67,7 +67,7 @@ class SharedSubject final : public KernelSubject<SharedLaunch, &SharedLaunch::it
         constexpr std::uint32_t iterations = 3;
         const CurrentDevice current(stream().id());
         run(iterations);
-        const std::vector<std::uint32_t> found = results_->read(0, results_of(chosen()));
+        const std::vector<std::uint32_t> found = results_->read(0, chosen().threads());
         for (std::size_t i = 0; i < found.size(); ++i) {
             const auto thread = static_cast<std::uint32_t>(i % shared_threads);
             if (found[i] == shared_result(kind_, thread, iterations, chosen().launch.stride)) continue;
@@ -78,11 +78,6 @@ class SharedSubject final : public KernelSubject<SharedLaunch, &SharedLaunch::it
     Bytes memory() const override { return {static_cast<double>(results_->bytes())}; }
 
   private:
-    static std::size_t results_of(const KernelVariant<SharedLaunch>& variant)
-    {
-        return static_cast<std::size_t>(variant.launch.blocks) * shared_threads;
-    }
-
     SharedOperation kind_;
     std::optional<Buffer<std::uint32_t>> results_;
 };

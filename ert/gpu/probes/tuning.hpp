@@ -83,6 +83,12 @@ struct KernelVariant {
     Kernel<Launch> kernel;
     Launch launch;                     ///< of one repetition, without the reading of the clock
     bool has_blocks_for_each = false;  ///< more repetitions take more blocks
+
+    /// Of all blocks.
+    std::size_t threads() const
+    {
+        return static_cast<std::size_t>(launch.blocks) * static_cast<std::size_t>(kernel.threads);
+    }
 };
 
 /// A probe whose variants are launches of kernels, which repeat their work as often as their member `repetitions` says.
