@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <memory>
 
 namespace roof::cupti {
 namespace {
@@ -61,55 +62,12 @@ std::string bus_id_of(std::size_t device)
     return text.data();
 }
 
-class Gpm {
-  public:
-    explicit Gpm(std::size_t device) : library_(gpu::Nvml::open())
-    {
-        if (library_ == nullptr) refuse("NVML is missing or does not start");
-        device_ = library_->device(bus_id_of(device));
-        if (device_ == nullptr) refuse("NVML does not know the device");
-        GpmSupport support{version, 0};
-        const auto ask = nvml().function<int(NvmlDevice, GpmSupport*)>("nvmlGpmQueryDeviceSupport");
-        if (ask(device_, &support) != success || support.is_supported == 0) refuse("this GPU has none");
-        const auto make = nvml().function<int(GpmSample*)>("nvmlGpmSampleAlloc");
-        if (make(&first_) != success || make(&second_) != success) refuse("no sample can be made");
-    }
-    ~Gpm()
-    {
-        const auto free_sample = nvml().function<int(GpmSample)>("nvmlGpmSampleFree");
-        if (first_ != nullptr) free_sample(first_);
-        if (second_ != nullptr) free_sample(second_);
-    }
-    Gpm(const Gpm&) = delete;
-    Gpm& operator=(const Gpm&) = delete;
-
-    void begin() { take(first_); }
-
-    /// The share since begin(), 0 to 1.
-    double share_since()
-    {
-        take(second_);
-        GpmQuestion question{version, 1, first_, second_, {dram_bandwidth_used, success, 0, {}}};
-        if (nvml().function<int(GpmQuestion*)>("nvmlGpmMetricsGet")(&question) != success ||
-            question.metric.result != success)
-            refuse("it does not say how busy the memory was");
-        return question.metric.value / 100;
-    }
-
-  private:
-    void take(GpmSample sample)
-    {
-        if (nvml().function<int(NvmlDevice, GpmSample)>("nvmlGpmSampleGet")(device_, sample) != success)
-            refuse("it cannot be asked now");
-    }
-
-    const gpu::Library& nvml() const { return library_->functions(); }
-
-    std::shared_ptr<const gpu::Nvml> library_;
-    NvmlDevice device_ = nullptr;
-    GpmSample first_ = nullptr;
-    GpmSample second_ = nullptr;
-};
+std::shared_ptr<nvmlGpmSample_st> make_sample(const gpu::Library& nvml)
+{
+    GpmSample made = nullptr;
+    if (nvml.function<int(GpmSample*)>("nvmlGpmSampleAlloc")(&made) != success) refuse("no sample can be made");
+    return {made, nvml.function<int(GpmSample)>("nvmlGpmSampleFree")};
+}
 
 /// Two transfers per clock.
 ByteRate bandwidth_of(const Device& device)
@@ -124,14 +82,33 @@ ByteRate bandwidth_of(const Device& device)
 
 MemoryUse memory_use(std::size_t device, const Launch& launch)
 {
-    Gpm gpm(device);
+    const std::shared_ptr<const gpu::Nvml> library = gpu::Nvml::open();
+    if (library == nullptr) refuse("NVML is missing or does not start");
+    const gpu::Library& nvml = library->functions();
+    const NvmlDevice handle = library->device(bus_id_of(device));
+    if (handle == nullptr) refuse("NVML does not know the device");
+    GpmSupport support{version, 0};
+    const auto ask = nvml.function<int(NvmlDevice, GpmSupport*)>("nvmlGpmQueryDeviceSupport");
+    if (ask(handle, &support) != success || support.is_supported == 0) refuse("this GPU has none");
+    const std::shared_ptr<nvmlGpmSample_st> first = make_sample(nvml);
+    const std::shared_ptr<nvmlGpmSample_st> second = make_sample(nvml);
+    const auto take = [&](const std::shared_ptr<nvmlGpmSample_st>& sample) {
+        if (nvml.function<int(NvmlDevice, GpmSample)>("nvmlGpmSampleGet")(handle, sample.get()) != success)
+            refuse("it cannot be asked now");
+    };
+
     const Clock clock = steady_clock();
     int launches = 0;
-    gpm.begin();
+    take(first);
     const Seconds begin = clock();
     for (; clock() - begin < least_time; ++launches) launch();
     const Seconds taken = clock() - begin;
-    return {gpm.share_since(), Seconds{taken.value / launches}};
+    take(second);
+    GpmQuestion question{version, 1, first.get(), second.get(), {dram_bandwidth_used, success, 0, {}}};
+    if (nvml.function<int(GpmQuestion*)>("nvmlGpmMetricsGet")(&question) != success ||
+        question.metric.result != success)
+        refuse("it does not say how busy the memory was");
+    return {question.metric.value / 100, Seconds{taken.value / launches}};
 }
 
 Bytes bytes_of(const MemoryUse& use, const Device& device)

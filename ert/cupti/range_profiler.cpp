@@ -195,10 +195,10 @@ std::unique_ptr<Counting> RangeProfiler::begin_kernels(const std::vector<std::st
 }
 
 std::vector<CountedRange> RangeProfiler::count_kernels(const std::function<void()>& work,
-                                                       const std::vector<std::string>& metrics,
-                                                       std::size_t max_kernels) const
+                                                       const std::vector<std::string>& metrics) const
 {
-    const std::unique_ptr<Counting> counting = begin_kernels(metrics, max_kernels);
+    constexpr std::size_t most = 4096;
+    const std::unique_ptr<Counting> counting = begin_kernels(metrics, most);
     work();
     counting->stop();
     return counting->counted();

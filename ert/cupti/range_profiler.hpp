@@ -73,10 +73,10 @@ class RangeProfiler {
 
     const std::string& chip() const { return chip_; }
 
-    /// Counts every kernel that `work` launches, up to `max_kernels`. The work is done once; CUPTI repeats each kernel,
-    /// and saves and restores what it writes. Throws Unsupported or Error.
-    std::vector<CountedRange> count_kernels(const std::function<void()>& work, const std::vector<std::string>& metrics,
-                                            std::size_t max_kernels = 4096) const;
+    /// Counts every kernel that `work` launches, up to 4096. The work is done once; CUPTI repeats each kernel, and
+    /// saves and restores what it writes. Throws Unsupported or Error.
+    std::vector<CountedRange> count_kernels(const std::function<void()>& work,
+                                            const std::vector<std::string>& metrics) const;
 
     /// The same for kernels launched by other code: each one from now until stop(), up to `max_kernels`.
     std::unique_ptr<Counting> begin_kernels(const std::vector<std::string>& metrics, std::size_t max_kernels) const;

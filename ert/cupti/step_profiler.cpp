@@ -18,47 +18,17 @@ namespace fs = std::filesystem;
 /// The rare ones too: without them tensor work in fp64, fp8 and int8 would not show, and nothing would say so.
 constexpr std::string_view counted_set = "all";
 
-/// Counts a step by phases: a new range begins where the phase changes, with a number, because names must differ.
-class PhaseRanges {
-  public:
-    /// `current` points to this while it lives.
-    PhaseRanges(Counting& counting, PhaseRanges*& current) : counting_(counting), current_(current) { current = this; }
-    ~PhaseRanges() { current_ = nullptr; }
-    PhaseRanges(const PhaseRanges&) = delete;
-    PhaseRanges& operator=(const PhaseRanges&) = delete;
-
-    void enter(const std::string& phase)
-    {
-        if (phase == phase_) return;
-        leave();
-        counting_.push(std::to_string(begun_++) + ' ' + phase);
-        phase_ = phase;
+/// {phase: values}, summed over the ranges of each phase, which have a number before its name.
+std::map<std::string, std::vector<double>> by_phase(const std::vector<CountedRange>& stretches)
+{
+    std::map<std::string, std::vector<double>> phases;
+    for (const CountedRange& stretch : stretches) {
+        std::vector<double>& sums = phases[stretch.name.substr(stretch.name.find(' ') + 1)];
+        sums.resize(stretch.values.size());
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += stretch.values[i];
     }
-    /// Call it before the launch ends.
-    void leave()
-    {
-        if (!phase_.empty()) counting_.pop();
-        phase_.clear();
-    }
-
-    /// {phase: values}, summed over the ranges of each phase.
-    static std::map<std::string, std::vector<double>> add_up(const std::vector<CountedRange>& stretches)
-    {
-        std::map<std::string, std::vector<double>> phases;
-        for (const CountedRange& stretch : stretches) {
-            std::vector<double>& sums = phases[stretch.name.substr(stretch.name.find(' ') + 1)];
-            sums.resize(stretch.values.size());
-            for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += stretch.values[i];
-        }
-        return phases;
-    }
-
-  private:
-    Counting& counting_;
-    PhaseRanges*& current_;
-    std::string phase_;  ///< current phase; empty between ranges
-    int begun_ = 0;
-};
+    return phases;
+}
 
 /// The state shared by the functions of one Profile.
 class StepProfile {
@@ -77,7 +47,7 @@ class StepProfile {
     {
         recorder_.enter(labels_.at(part));
         has_parts_ = true;
-        if (phase_ranges_ != nullptr) phase_ranges_->enter(phases_.at(part));
+        if (counting_ != nullptr) count_phase(phases_.at(part));
     }
     void leave() { recorder_.leave(); }
 
@@ -184,12 +154,24 @@ class StepProfile {
     {
         if (!has_parts_) return;
         const auto in_ranges = [&](Counting& counting) {
-            PhaseRanges ranges(counting, phase_ranges_);
+            counting_ = &counting;
+            const std::shared_ptr<void> until_end(nullptr, [this](void*) { counting_ = nullptr; });
+            counted_phase_.clear();
+            begun_ = 0;
             launch();
-            ranges.leave();
+            count_phase({});  // before the launch ends
         };
-        for (const auto& [phase, values] : PhaseRanges::add_up(profiler.count_stretches(in_ranges, metrics)))
+        for (const auto& [phase, values] : by_phase(profiler.count_stretches(in_ranges, metrics)))
             keep(chip, CounterScope::phase, std::nullopt, {{}, {{}, phase}}, metrics, values);
+    }
+
+    /// A new range begins where the phase changes, with a number, because names must differ; none if it is empty.
+    void count_phase(const std::string& phase)
+    {
+        if (phase == counted_phase_) return;
+        if (!counted_phase_.empty()) counting_->pop();
+        if (!phase.empty()) counting_->push(std::to_string(begun_++) + ' ' + phase);
+        counted_phase_ = phase;
     }
 
     void count_each(const Launch& launch, std::vector<std::string>& remarks)
@@ -236,11 +218,13 @@ class StepProfile {
     Device device_;
     std::function<CUcontext()> context_;
     Recorder recorder_;
-    std::vector<std::uint64_t> labels_;    ///< by part
-    std::vector<std::string> phases_;      ///< by part
-    PhaseRanges* phase_ranges_ = nullptr;  ///< while phases are counted
-    bool has_parts_ = false;               ///< the last launch entered its parts: it was not a graph
-    bool is_counted_ = false;              ///< the step could be counted as a whole
+    std::vector<std::uint64_t> labels_;  ///< by part
+    std::vector<std::string> phases_;    ///< by part
+    Counting* counting_ = nullptr;       ///< while phases are counted
+    std::string counted_phase_;          ///< whose range is open; empty: none is
+    int begun_ = 0;                      ///< ranges of this launch
+    bool has_parts_ = false;             ///< the last launch entered its parts: it was not a graph
+    bool is_counted_ = false;            ///< the step could be counted as a whole
     std::optional<Nanoseconds> zero_;
     int steps_ = 0;
     std::vector<LaunchSeen> traced_;  ///< kernels of the last step
