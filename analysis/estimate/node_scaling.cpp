@@ -4,6 +4,7 @@
 #include "analysis/estimate/machine_estimate.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/identity.hpp"
 
@@ -37,12 +38,8 @@ std::vector<TimedStep> steps_of(const Measurement& row)
 
 OneRank summary_of(const std::vector<TimedStep>& steps)
 {
-    std::vector<double> step;
-    std::vector<double> forward;
-    for (const TimedStep& one : steps) {
-        step.push_back(one.step.value);
-        forward.push_back(one.forward.value);
-    }
+    const std::vector<double> step = mapped(steps, [](const TimedStep& one) { return one.step.value; });
+    const std::vector<double> forward = mapped(steps, [](const TimedStep& one) { return one.forward.value; });
     const double mean = std::accumulate(step.begin(), step.end(), 0.0) / static_cast<double>(step.size());
     double squares = 0;
     for (const double value : step) squares += (value - mean) * (value - mean);

@@ -109,14 +109,10 @@ std::string missing_capabilities(const Machine& machine)
     return facts.empty() ? "" : subheading("Not available here") + definitions(facts);
 }
 
-bool has_gpu(const Machine& machine)
-{
-    return std::ranges::any_of(machine.devices, [](const Device& device) { return device.kind == "gpu"; });
-}
-
 std::vector<std::vector<std::string>> absent_from(const Study& study)
 {
-    const std::string where = has_gpu(study.results.machine) ? "" : "on a machine with a GPU: ";
+    const bool has_gpu = is_in("gpu", study.results.machine.devices, &Device::kind);
+    const std::string where = has_gpu ? "" : "on a machine with a GPU: ";
     const auto has = [&](const char* file) { return std::filesystem::exists(study.results.folder / file); };
     std::vector<std::vector<std::string>> absent;
     if (study.ceilings.all.empty())

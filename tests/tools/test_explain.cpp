@@ -1,7 +1,8 @@
 // `roof run --explain`: the plan of a step, with every operation and every reorder.
-#include "tools/roof/session/explain.hpp"
+#include "tools/roof/session/plans.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 using namespace roof;
 

@@ -5,6 +5,7 @@
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
 
@@ -160,14 +161,6 @@ DataTable table_of_ceilings(std::string title, Role kind, const Ceilings& ceilin
     return table;
 }
 
-/// "1 thread", "1, 2 threads".
-std::string threads_list(const std::vector<int>& threads)
-{
-    std::vector<std::string> counts;
-    for (const int count : threads) counts.push_back(std::to_string(count));
-    return join(counts, ", ") + (threads == std::vector{1} ? " thread" : " threads");
-}
-
 /// The thread counts of the device with which this level was not measured.
 std::vector<int> unmeasured_with(const MeasuredLevel& level, const std::vector<MeasuredLevel>& all)
 {
@@ -189,7 +182,8 @@ Cell level_verdict(L level, const std::vector<MeasuredLevel>& all)
     else if (level.reported.value > 0 && level.edge.value > 0)
         remarks.emplace_back("agree");
     if (const std::vector<int> without = unmeasured_with(level, all); !without.empty())
-        remarks.push_back("not measured with " + threads_list(without));
+        remarks.push_back(fmt::format("not measured with {} thread{}", fmt::join(without, ", "),
+                                      without == std::vector{1} ? "" : "s"));
     if (remarks.empty()) return absent();
     return warning_if(level.contradiction, word(join(remarks, "; ")));
 }
@@ -197,14 +191,6 @@ Cell level_verdict(L level, const std::vector<MeasuredLevel>& all)
 Cell capacity_cell(Bytes bytes)
 {
     return only_if(bytes.value > 0, number(bytes.value, format_capacity(bytes.value)));
-}
-
-/// "Bandwidth, 2 threads, small pages (measured)".
-std::string title_of(const Ceiling& first)
-{
-    return fmt::format("{}, {}{} ({})", first.kind == Role::bandwidth ? "Bandwidth" : "Compute",
-                       processors_text(first.device, first.threads),
-                       first.condition.empty() ? "" : ", " + first.condition, name(first.known));
 }
 
 }  // namespace
@@ -216,9 +202,13 @@ std::vector<DataTable> ceiling_tables(const Ceilings& ceilings, const Machine& m
         const auto is_chosen = [&](const Ceiling& c) {
             return c.kind == kind && c.device == device && c.condition == condition && c.threads == threads;
         };
-        const auto first = std::ranges::find_if(ceilings.all, is_chosen);
-        if (first != ceilings.all.end())
-            tables.push_back(table_of_ceilings(title_of(*first), kind, ceilings, machine, is_chosen));
+        const Ceiling* const first = first_in(ceilings.all, is_chosen);
+        if (first == nullptr) return;
+        const std::string title =  // "Bandwidth, 2 threads, small pages (measured)"
+            fmt::format("{}, {}{} ({})", kind == Role::bandwidth ? "Bandwidth" : "Compute",
+                        processors_text(device, threads), condition.empty() ? "" : ", " + condition,
+                        name(first->known));
+        tables.push_back(table_of_ceilings(title, kind, ceilings, machine, is_chosen));
     };
     for (const Role kind : {Role::bandwidth, Role::compute})
         for (const std::string& device : devices_of(ceilings))

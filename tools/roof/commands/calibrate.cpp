@@ -205,12 +205,6 @@ std::string text_of(const Plan& plan, const CalibrateOptions& options)
     return text;
 }
 
-Settings settings_of(const CalibrateOptions& options)
-{
-    if (options.threads.empty()) return {};
-    return {{"threads", {std::to_string(whole_number("--threads", options.threads, 1, most_threads))}}};
-}
-
 struct Outcome {
     Session session;
     Machine machine;  ///< with the GPUs that measuring has found
@@ -334,7 +328,10 @@ int measure_ceilings(const CalibrateOptions& options, Context& context)
     Plan plan = plan_for(device, machine_named(options.node, context), options);
     apply(options.stopping, plan);
     const std::string text = text_of(plan, options);
-    Scheduler scheduler(plan, context.registry, settings_of(options));
+    Settings settings;
+    if (!options.threads.empty())
+        settings["threads"] = {std::to_string(whole_number("--threads", options.threads, 1, most_threads))};
+    Scheduler scheduler(plan, context.registry, settings);
     const bool is_timed = !options.minutes.empty();
     if (is_timed || options.continues)
         scheduler.grant({is_timed ? 60.0 * whole_number("--minutes", options.minutes, 1, most_minutes) : 0});

@@ -74,13 +74,6 @@ analysis::Sizes sizes_of(const EstimateOptions& options)
     return sizes;
 }
 
-/// What `roof run` trains such a network with.
-model::Optimizer optimizer_of(const EstimateOptions& options, const std::string& network)
-{
-    if (!options.optimizer.empty()) return parse_enum<model::Optimizer>(options.optimizer);
-    return model::usual_tokens(network) > 0 ? model::Optimizer::adamw : model::Optimizer::sgd;
-}
-
 /// Of convolutions: whether it is the fastest one.
 constexpr std::array algorithms{Named<bool>{false, "direct"}, Named<bool>{true, "auto"}};
 
@@ -98,7 +91,9 @@ analysis::EstimateRequest request_of(const EstimateOptions& options, const std::
     request.batch = whole_number("--batch", batch, 1, largest_batch);
     request.precision = parse_precision(options.precision);
     request.passes = parse_enum<analysis::Passes>(options.phase);
-    request.optimizer = optimizer_of(options, network);
+    request.optimizer = !options.optimizer.empty()         ? parse_enum<model::Optimizer>(options.optimizer)
+                        : model::usual_tokens(network) > 0 ? model::Optimizer::adamw  // as `roof run` trains it
+                                                           : model::Optimizer::sgd;
     request.by_fastest_algorithm = row_in(algorithms, "algorithm of an estimate", options.algorithm).value;
     if (!options.threads.empty()) request.threads = whole_number("--threads", options.threads, 1, most_roof_threads);
     request.devices = whole_number("--gpus", options.devices, 1, most_devices);

@@ -5,6 +5,7 @@
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 #include "ert/counters/counter_table.hpp"
 #include "ert/method/results/results.hpp"
@@ -234,16 +235,12 @@ int profile_on_cpu(const ProfileOptions& options, Context& context)
     return counted.status;
 }
 
-bool has_gpu(const Machine& machine)
-{
-    return std::ranges::any_of(machine.devices, [](const Device& device) { return device.kind == "gpu"; });
-}
-
 int profile_program(const ProfileOptions& options, Context& context)
 {
     context.registry.profiler("gpu");  // opens the GPU parts, so that machine.yaml lists the GPUs
     const Machine& machine = context.registry.machine();
-    if (options.simulate || options.time_only || (!has_gpu(machine) && !asks_for_gpus(options)))
+    const bool has_gpu = is_in("gpu", machine.devices, &Device::kind);
+    if (options.simulate || options.time_only || (!has_gpu && !asks_for_gpus(options)))
         return profile_on_cpu(options, context);
     const ToCount count = to_count(options);
     const std::string plan = plan_text(options, "gpu:0");

@@ -10,7 +10,6 @@
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/simulation.hpp"
 #include "tools/roof/reading/study.hpp"
-#include "tools/roof/session/explain.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/session.hpp"
 

@@ -9,7 +9,7 @@
 #include "ert/method/plan/measure.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/child_program.hpp"
-#include "tools/roof/session/explain.hpp"
+#include "tools/roof/session/plans.hpp"
 
 #include <fmt/format.h>
 

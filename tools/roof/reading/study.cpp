@@ -85,15 +85,6 @@ const Measurement& tried(const Item& trial, std::map<std::string, Measurement>& 
     return place->second;
 }
 
-/// The predictions beside the measurements, in `columns` columns; empty without them.
-std::string predictions_text(const analysis::Study& study, int columns)
-{
-    if (study.predictions.rows.empty()) return {};
-    const std::string title = fmt::format("Predicted before the first row was measured (fingerprint {}) and measured",
-                                          study.predictions_fingerprint);
-    return analysis::fitted_lines(title, columns) + '\n' + analysis::to_text(study.predictions, columns) + '\n';
-}
-
 }  // namespace
 
 void tell_once(const std::string& sentence, Context& context)
@@ -173,15 +164,22 @@ void print_calibration_line(const analysis::Study& study, int width, std::ostrea
 void print_study(const analysis::Study& study, const Terminal& terminal, bool brief, std::ostream& out)
 {
     constexpr int top_layers = 5;
-    out << analysis::verdict_text(study, terminal.width) << '\n' << predictions_text(study, terminal.width);
+    const int width = terminal.width;
+    out << analysis::verdict_text(study, width) << '\n';
+    if (!study.predictions.rows.empty())
+        out << analysis::fitted_lines("Predicted before the first row was measured (fingerprint " +
+                                          study.predictions_fingerprint + ") and measured",
+                                      width)
+            << '\n'
+            << analysis::to_text(study.predictions, width) << '\n';
     for (const auto make : {analysis::scaling_table, analysis::energy_table, analysis::sustained_table})
         if (const analysis::DataTable table = make(study); !table.empty())
-            out << analysis::to_text(table, terminal.width) << '\n';
+            out << analysis::to_text(table, width) << '\n';
     if (brief) return;
     for (const std::string& picture :
          {analysis::terminal_batches(study, terminal.columns, terminal.plain),
-          analysis::terminal_layers(study, terminal.columns, terminal.plain),
-          analysis::recording_text(study, terminal.width), analysis::headroom_text(study, top_layers, terminal.width),
+          analysis::terminal_layers(study, terminal.columns, terminal.plain), analysis::recording_text(study, width),
+          analysis::headroom_text(study, top_layers, width),
           analysis::terminal_roofline(study, terminal.columns, terminal.plain)})
         if (!picture.empty()) out << picture << '\n';
 }

@@ -1,10 +1,11 @@
-#include "tools/roof/session/explain.hpp"
+#include "tools/roof/session/plans.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/base/ranges.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace roof {
 namespace {

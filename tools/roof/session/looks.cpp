@@ -17,11 +17,6 @@ constexpr double most_of_run = 0.01;
 constexpr double making = 0.1;            ///< seconds of a round: to choose the loop and to launch it
 constexpr double bytes_per_second = 1e9;  ///< of a set: to make it and to launch on it
 
-long long start_of(const std::vector<Measurement>& rows)
-{
-    return (rows.empty() ? std::nullopt : utc_seconds(rows.front().started)).value_or(std::time(nullptr));
-}
-
 void keep(const Session& session, bool is_home, const Machine& machine, const std::vector<Ceiling>& ceilings,
           long long time, Context& context)
 try {
@@ -68,7 +63,8 @@ Ceilings ceilings_of_looks(const Session& session, const std::filesystem::path& 
                            Context& context)
 {
     const Ceilings alone = fit_ceilings(session.rows, machine);
-    keep(session, out.empty(), machine, alone.all, start_of(session.rows), context);
+    const auto start = session.rows.empty() ? std::nullopt : utc_seconds(session.rows.front().started);
+    keep(session, out.empty(), machine, alone.all, start.value_or(std::time(nullptr)), context);
     return fit_ceilings(session.rows, machine, looks_at(session.folder, machine).seen);
 }
 

@@ -5,6 +5,8 @@
 #include "ert/method/plan/plan.hpp"
 #include "tools/roof/console/options.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <array>
 #include <map>
 #include <string>
@@ -70,5 +72,23 @@ int steps_of(const TrainOptions& options);
 
 /// With --steps N: exactly N steps. The first is not timed unless it is the only one. Throws InputError.
 Plan train_plan(const TrainOptions& options);
+
+// What a plan does (explain.cpp): the parts of a training step, their operations, layouts, reorders and bytes. Nothing
+// is measured.
+
+/// The plan of one item's subject; `reason` is set if there is none.
+struct Explanation {
+    std::string item;
+    std::string reason;
+    std::string variant;
+    Bytes memory;
+    std::vector<TimedPart> parts;
+};
+
+/// Creates the subject of the item and destroys it again. Throws only InputError.
+Explanation explain(const Item& item, const BenchRegistry& registry);
+
+std::string explanation_text(const Explanation& explanation);
+nlohmann::json explanation_json(const Explanation& explanation);
 
 }  // namespace roof
