@@ -1,5 +1,5 @@
 // The crops that torchvision's parameters allow, and the reduction of a file while decoding.
-#include "workloads/data/crop.hpp"
+#include "workloads/data/jpeg.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Files and labels of a folder, and input errors.
 #include "ert/base/error.hpp"
 #include "tests/data/jpeg_files.hpp"
-#include "workloads/data/folder.hpp"
+#include "workloads/data/source.hpp"
 
 #include <catch2/catch.hpp>
 

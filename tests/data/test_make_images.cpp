@@ -2,8 +2,8 @@
 #include "ert/base/error.hpp"
 #include "tests/data/jpeg_files.hpp"
 #include "tools/make_images/folder.hpp"
-#include "workloads/data/folder.hpp"
 #include "workloads/data/jpeg.hpp"
+#include "workloads/data/source.hpp"
 
 #include <catch2/catch.hpp>
 

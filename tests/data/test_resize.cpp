@@ -1,5 +1,5 @@
 // Resizing and normalising of pictures with known results.
-#include "workloads/data/crop.hpp"
+#include "workloads/data/jpeg.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // The order of an epoch: a different permutation for every key.
-#include "workloads/data/folder.hpp"
+#include "workloads/data/source.hpp"
 
 #include <catch2/catch.hpp>
 #include <set>

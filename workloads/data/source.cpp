@@ -3,8 +3,6 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "workloads/data/crop.hpp"
-#include "workloads/data/folder.hpp"
 #include "workloads/data/jpeg.hpp"
 #include "workloads/data/prefetch.hpp"
 #include "workloads/model/hashed.hpp"
@@ -80,42 +78,17 @@ Source hashed_source(int batch, const Form& form, const Share& share)
     return source_of(data, form.classes, share);
 }
 
-}  // namespace
+/// A folder as open_source() describes it, for images of 3 channels.
+struct FolderOptions {
+    std::filesystem::path folder;
+    int batch;
+    Form form;
+    int workers;
+    unsigned seed;
+    Share share;
+};
 
-void require_source(const std::string& where)
-{
-    if (where != "synthetic" && where != "hashed") list_images(where);
-}
-
-Source open_source(const std::string& where, int batch, const Form& form, int workers, unsigned seed,
-                   const Share& share)
-{
-    if (batch < 1) throw InputError("a batch holds at least 1 image, not " + std::to_string(batch));
-    if (where == "synthetic") return synthetic_source(batch, form, share);
-    if (where == "hashed") return hashed_source(batch, form, share);
-    if (form.vocabulary > 0)
-        throw InputError("data: '" + where +
-                         "' is a folder of images, and the network reads tokens; legal: synthetic, hashed");
-    return folder_source({.folder = where,
-                          .batch = batch,
-                          .image = form.image,
-                          .classes = form.classes,
-                          .workers = workers,
-                          .seed = seed,
-                          .share = share});
-}
-
-Bytes bytes_of_source(const std::string& where, int batch, const Form& form, const Share& share)
-{
-    const bool is_folder = where != "synthetic" && where != "hashed";
-    const double batches = is_folder ? Prefetch::ahead + 1 : share.ranks;
-    return Bytes{batches * batch * 4 * (static_cast<double>(form.image.elements()) + form.labels_each)};
-}
-
-// Chooses the image for each sample number, makes its pixels, and records broken files.
-
-namespace {
-
+/// Chooses the image for each sample number, makes its pixels, and records broken files.
 class Folder {
   public:
     explicit Folder(const FolderOptions& options) : options_(options), list_(list_images(options.folder))
@@ -148,11 +121,12 @@ class Folder {
     {
         const std::string where = "'" + options_.folder.string() + "'";
         if (options_.workers < 1) throw InputError("reading " + where + " needs at least 1 worker");
-        if (options_.image.channels != 3)
-            throw InputError("images of " + where + " have 3 channels, not " + std::to_string(options_.image.channels));
-        if (static_cast<int>(list_.classes.size()) > options_.classes) {
+        if (options_.form.image.channels != 3)
+            throw InputError("images of " + where + " have 3 channels, not " +
+                             std::to_string(options_.form.image.channels));
+        if (static_cast<int>(list_.classes.size()) > options_.form.classes) {
             throw InputError(where + " has " + std::to_string(list_.classes.size()) +
-                             " classes, more than the model's " + std::to_string(options_.classes) + " outputs");
+                             " classes, more than the model's " + std::to_string(options_.form.classes) + " outputs");
         }
     }
 
@@ -177,7 +151,7 @@ class Folder {
     bool draw(const ImageFile& file, std::mt19937_64 random, std::span<float> planes)
     {
         return attempt(file, [&](const Jpeg& jpeg) {
-            const auto& [channels, height, width] = options_.image;
+            const auto& [channels, height, width] = options_.form.image;
             const Crop crop = random_crop(jpeg.width(), jpeg.height(), random);
             const int reduction = reduction_for(crop, width, height);
             const RgbImage image = jpeg.decode(reduction);
@@ -226,7 +200,7 @@ std::uint64_t common_place(std::uint64_t sample, const FolderOptions& options)
 struct FolderStream {
     explicit FolderStream(const FolderOptions& options)
         : folder(options),
-          prefetch(static_cast<std::size_t>(options.batch), static_cast<std::size_t>(options.image.elements()),
+          prefetch(static_cast<std::size_t>(options.batch), static_cast<std::size_t>(options.form.image.elements()),
                    options.workers, [this, options](std::uint64_t sample, std::span<float> planes) {
                        return folder.make(common_place(sample, options), planes);
                    })
@@ -239,10 +213,29 @@ struct FolderStream {
 
 }  // namespace
 
-Source folder_source(const FolderOptions& options)
+void require_source(const std::string& where)
 {
-    const auto stream = std::make_shared<FolderStream>(options);
+    if (where != "synthetic" && where != "hashed") list_images(where);
+}
+
+Source open_source(const std::string& where, int batch, const Form& form, int workers, unsigned seed,
+                   const Share& share)
+{
+    if (batch < 1) throw InputError("a batch holds at least 1 image, not " + std::to_string(batch));
+    if (where == "synthetic") return synthetic_source(batch, form, share);
+    if (where == "hashed") return hashed_source(batch, form, share);
+    if (form.vocabulary > 0)
+        throw InputError("data: '" + where +
+                         "' is a folder of images, and the network reads tokens; legal: synthetic, hashed");
+    const auto stream = std::make_shared<FolderStream>(FolderOptions{where, batch, form, workers, seed, share});
     return {[stream] { return stream->prefetch.next(); }, [stream] { return stream->folder.facts(); }};
+}
+
+Bytes bytes_of_source(const std::string& where, int batch, const Form& form, const Share& share)
+{
+    const bool is_folder = where != "synthetic" && where != "hashed";
+    const double batches = is_folder ? Prefetch::ahead + 1 : share.ranks;
+    return Bytes{batches * batch * 4 * (static_cast<double>(form.image.elements()) + form.labels_each)};
 }
 
 // Each kind of folder that is not class/name.jpg gets its own error message.

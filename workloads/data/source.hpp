@@ -5,6 +5,8 @@
 #include "workloads/model/graph.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -69,5 +71,29 @@ Source open_source(const std::string& where, int batch, const Form& form, int wo
 
 /// The memory of such a source's batches. A decoder's buffers, as large as the photo that it reads, come on top.
 Bytes bytes_of_source(const std::string& where, int batch, const Form& form, const Share& share = {});
+
+// Lists the files of an image folder and their labels. Numbers classes as torchvision's ImageFolder does.
+
+struct ImageFile {
+    std::filesystem::path path;
+    int label = 0;  ///< index of its class folder in alphabetical order
+};
+
+struct ImageList {
+    std::vector<std::string> classes;
+    std::vector<ImageFile> images;  ///< sorted by class, then by name
+};
+
+/// Lists `folder`/class/name.jpg without hidden folders. Throws InputError with what was found instead.
+ImageList list_images(const std::filesystem::path& folder);
+
+// The order of an epoch as a function without state, so that any worker can ask for any position.
+
+/// Returns the image at `place` in the order of `key`: a permutation of 0 … count - 1. A Feistel network of four rounds
+/// over the next power of four, repeated until the value is below `count` (fewer than four times on average).
+std::uint64_t shuffled(std::uint64_t place, std::uint64_t count, std::uint64_t key);
+
+/// Makes a key or a random seed from two numbers. Similar inputs give unrelated results (splitmix64).
+std::uint64_t combined(std::uint64_t a, std::uint64_t b);
 
 }  // namespace roof::data
