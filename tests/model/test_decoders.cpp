@@ -2,7 +2,7 @@
 // decoders known by name.
 #include "ert/base/error.hpp"
 #include "tests/fakes/temporary_folder.hpp"
-#include "workloads/model/decoders.hpp"
+#include "workloads/model/models.hpp"
 #include "workloads/model/work.hpp"
 
 #include <catch2/catch.hpp>

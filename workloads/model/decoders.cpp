@@ -2,7 +2,7 @@
 // Llama (Meta, 2023): RMS norms, rotary positions, heads of keys and values that serve several heads of queries each,
 // gated products. Parameters have the names and order of Hugging Face's GPT2LMHeadModel, linear weights as [out][in];
 // of Llama the norms come first, and queries, keys and values are one linear layer.
-#include "workloads/model/decoders.hpp"
+#include "workloads/model/models.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"

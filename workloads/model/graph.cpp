@@ -43,6 +43,15 @@ std::vector<long long> shape_of_weights(const Layer& of, const Shape& input)
     return is_norm(of.kind) ? std::vector{channels} : std::vector<long long>{};
 }
 
+/// Whether the order has each of so many places once.
+bool is_permutation(std::vector<int> order, long long places)
+{
+    std::ranges::sort(order);
+    for (std::size_t k = 0; k < order.size(); ++k)
+        if (order[k] != static_cast<int>(k)) return false;
+    return std::ssize(order) == places;
+}
+
 }  // namespace
 
 long long Layer::weights(const Shape& input) const
@@ -222,12 +231,8 @@ int Graph::slice(std::string name, int input, int first, int channels)
 int Graph::shuffle(std::string name, int input, std::vector<int> order)
 {
     const Shape output = layer(input).output;
-    std::vector<int> sorted = order;
-    std::ranges::sort(sorted);
-    for (int channel = 0; channel < output.channels; ++channel) {
-        if (static_cast<int>(sorted.size()) != output.channels || sorted[static_cast<std::size_t>(channel)] != channel)
-            throw std::logic_error(name + " is no permutation of the channels of '" + layer(input).name + "'");
-    }
+    if (!is_permutation(order, output.channels))
+        throw std::logic_error(name + " is no permutation of the channels of '" + layer(input).name + "'");
     const int index = append({std::move(name), LayerKind::shuffle, {input}, output, {}});
     layers_.back().order = std::move(order);
     return index;
@@ -303,11 +308,8 @@ int Graph::take_positions(std::string name, int input, int first, int count)
 int Graph::rearrange(std::string name, int input, Shape output, std::vector<int> order)
 {
     const Shape& from = layer(input).output;
-    std::vector<int> sorted = order;
-    std::ranges::sort(sorted);
-    bool is_permutation = std::ssize(sorted) == 1LL * from.height * from.width;
-    for (std::size_t k = 0; k < sorted.size(); ++k) is_permutation = is_permutation && sorted[k] == static_cast<int>(k);
-    if (!is_permutation || output.elements() != from.elements() || output.channels % from.channels != 0)
+    if (!is_permutation(order, 1LL * from.height * from.width) || output.elements() != from.elements() ||
+        output.channels % from.channels != 0)
         throw std::logic_error(name + " is no permutation of the positions of '" + layer(input).name + "'");
     const int index = append({std::move(name), LayerKind::take_positions, {input}, output, {}});
     layers_.back().order = std::move(order);

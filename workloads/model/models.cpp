@@ -3,7 +3,6 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "workloads/model/decoders.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -2,8 +2,8 @@
 #include "workloads/model/models.hpp"
 
 #include "ert/base/error.hpp"
-#include "workloads/model/onnx_attention.hpp"
 #include "workloads/model/onnx_layers.hpp"
+#include "workloads/model/onnx_values.hpp"
 
 #include <cmath>
 #include <limits>

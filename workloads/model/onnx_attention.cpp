@@ -1,4 +1,4 @@
-#include "workloads/model/onnx_attention.hpp"
+#include "workloads/model/onnx_values.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // What exporters compute from shapes, on short lists, and masks of attention.
 #include "ert/base/text.hpp"
 #include "workloads/model/onnx_node.hpp"
-#include "workloads/model/onnx_view.hpp"
+#include "workloads/model/onnx_values.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "workloads/model/onnx_view.hpp"
+#include "workloads/model/onnx_values.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -153,34 +153,37 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
     const double to_input = in * size.stored;
     const double to_output = out * size.stored;
     const double mask = out * mask_bytes;
-    LayerWork work;
+    const auto passes = [](const PassWork& forward, const PassWork& backward) {
+        return LayerWork{.forward = forward, .backward_data = backward};
+    };
+    const auto activation = std::ranges::find(activations, layer.kind, &Activation::kind);
+    if (activation != activations.end())
+        return passes(elementwise(activation->forward_flops * out, moved, to_output),
+                      elementwise(activation->backward_flops * out, moved + to_output, to_input));
     switch (layer.kind) {
         case LayerKind::batch_norm:
         case LayerKind::layer_norm:
         case LayerKind::rms_norm: {
             const auto [forward, backward] = is_shifted(layer.kind) ? std::pair(8, 11) : std::pair(4, 9);
-            work.forward = elementwise(forward * out, moved + trained * size.trained, to_output);
-            work.backward_data = elementwise(backward * out, moved + to_input + 2 * trained * size.trained,
-                                             to_input + trained * size.trained);
-            break;
+            return passes(elementwise(forward * out, moved + trained * size.trained, to_output),
+                          elementwise(backward * out, moved + to_input + 2 * trained * size.trained,
+                                      to_input + trained * size.trained));
         }
         case LayerKind::embedding: {
             // Reads a vector of each token; adds the gradients of tokens to vectors, after zeros where no other layer
             // has written them.
             const double zeros = graph.shares_weights(index) ? 0 : trained * size.trained;
-            work.forward = elementwise(0, in * token_bytes + 2 * to_output, to_output);
-            work.backward_weights = elementwise(out, in * token_bytes + to_output + zeros + 2 * out * size.trained,
-                                                zeros + out * size.trained);
-            break;
+            return {.forward = elementwise(0, in * token_bytes + 2 * to_output, to_output),
+                    .backward_weights = elementwise(out, in * token_bytes + to_output + zeros + 2 * out * size.trained,
+                                                    zeros + out * size.trained)};
         }
         case LayerKind::positions: {
             const int there = layer.output.height * layer.output.width;
             const int changed = layer.is_same ? there : std::clamp(layer.count - layer.first, 0, there);
             const double values = 1.0 * changed * layer.output.channels;
-            work.forward = elementwise(batch * values, moved + std::min(values, trained) * size.stored, to_output);
-            work.backward_weights = elementwise(batch * values, batch * values * size.stored + trained * size.trained,
-                                                trained * size.trained);
-            break;
+            return {.forward = elementwise(batch * values, moved + std::min(values, trained) * size.stored, to_output),
+                    .backward_weights = elementwise(
+                        batch * values, batch * values * size.stored + trained * size.trained, trained * size.trained)};
         }
         case LayerKind::take_positions: {
             const int there = graph.input_shape(index).height * graph.input_shape(index).width;
@@ -189,63 +192,45 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
                                   : std::min(there, layer.first + layer.output.width) - std::max(0, layer.first);
             const double both =
                 static_cast<double>(1LL * batch * std::max(0, taken) * graph.input_shape(index).channels) * size.stored;
-            work.forward = elementwise(0, both + to_output, to_output);
-            work.backward_data = elementwise(0, both + to_input, to_input);
-            break;
+            return passes(elementwise(0, both + to_output, to_output), elementwise(0, both + to_input, to_input));
         }
         case LayerKind::relu:
-            work.forward = elementwise(out, moved, to_output);
-            work.backward_data = elementwise(out, moved + to_output, to_input);
-            break;
+            return passes(elementwise(out, moved, to_output), elementwise(out, moved + to_output, to_input));
         case LayerKind::multiply: {
             const double factors =
                 static_cast<double>(batch * graph.layer(layer.inputs[1]).output.elements()) * size.stored;
             const bool sums = factors < to_input;
-            work.forward = elementwise(out, moved + factors, to_output);
-            work.backward_data = elementwise((sums ? 3 : 2) * out, moved + to_input + 2 * factors, to_input + factors);
-            break;
+            return passes(elementwise(out, moved + factors, to_output),
+                          elementwise((sums ? 3 : 2) * out, moved + to_input + 2 * factors, to_input + factors));
         }
         case LayerKind::rope: {
-            const double turned = out * of_queries_and_keys(layer);
-            work.forward = work.backward_data = elementwise(3 * turned, moved, to_output);
-            break;
+            const PassWork turn = elementwise(3 * out * of_queries_and_keys(layer), moved, to_output);
+            return passes(turn, turn);
         }
         case LayerKind::slice:
         case LayerKind::shuffle:
-        case LayerKind::concat:
-            work.forward = work.backward_data = elementwise(0, 2 * out * size.stored, to_output);
-            break;
+        case LayerKind::concat: {
+            const PassWork copy = elementwise(0, 2 * out * size.stored, to_output);
+            return passes(copy, copy);
+        }
         case LayerKind::max_pool:
-            work.forward =
-                elementwise((layer.window.size * layer.window.size - 1) * out, moved + mask, to_output + mask);
-            work.backward_data = elementwise(out, moved + mask, to_input);
-            break;
+            return passes(
+                elementwise((layer.window.size * layer.window.size - 1) * out, moved + mask, to_output + mask),
+                elementwise(out, moved + mask, to_input));
         case LayerKind::average_pool:
-            if (layer.window.size == 1) break;
-            work.forward = elementwise(in, moved, to_output);
-            work.backward_data = elementwise(in, moved, to_input);
-            break;
-        case LayerKind::resize:
-            work.forward = elementwise(7 * out, moved, to_output);  // four products and their sum
-            work.backward_data = elementwise(8 * out, moved, to_input);
-            break;
+            if (layer.window.size == 1) return {};
+            return passes(elementwise(in, moved, to_output), elementwise(in, moved, to_input));
+        case LayerKind::resize:  // four products and their sum
+            return passes(elementwise(7 * out, moved, to_output), elementwise(8 * out, moved, to_input));
         case LayerKind::add:
-            work.forward = elementwise(out, moved + to_input, to_output);
-            work.backward_data = elementwise(out, moved + to_input, 2 * to_input);
-            break;
+            return passes(elementwise(out, moved + to_input, to_output),
+                          elementwise(out, moved + to_input, 2 * to_input));
         case LayerKind::dropout:
-            work.forward = elementwise(2 * out, moved + mask, to_output + mask);
-            work.backward_data = elementwise(out, moved + mask, to_input);
-            break;
+            return passes(elementwise(2 * out, moved + mask, to_output + mask),
+                          elementwise(out, moved + mask, to_input));
         default:
-            break;
+            return {};
     }
-    const auto activation = std::ranges::find(activations, layer.kind, &Activation::kind);
-    if (activation != activations.end()) {
-        work.forward = elementwise(activation->forward_flops * out, moved, to_output);
-        work.backward_data = elementwise(activation->backward_flops * out, moved + to_output, to_input);
-    }
-    return work;
 }
 
 }  // namespace
@@ -261,6 +246,11 @@ long long attended_pairs(const Layer& layer)
     if (!layer.causal) return positions * positions;
     const long long seen = layer.reach > 0 ? std::min<long long>(layer.reach, positions) : positions;
     return seen * (seen + 1) / 2 + (positions - seen) * seen;
+}
+
+int positions_read(int extent, int results, const Window& window)
+{
+    return static_cast<int>(count_axis(extent, results, window).places);
 }
 
 PassWork update_work(double parameters, Precision precision, Optimizer optimizer)

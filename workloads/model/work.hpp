@@ -74,6 +74,9 @@ PassWork loss_work(const Graph& graph, int batch, Precision precision, bool trai
 /// Returns the work of layer `layer` over `batch` images.
 LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision, Optimizer optimizer = Optimizer::sgd);
 
+/// Returns the positions of an axis of `extent` that some window reads, of as many windows as results.
+int positions_read(int extent, int results, const Window& window);
+
 Convolution convolution_of(const Graph& graph, int layer, int batch);
 
 /// Returns "16x64x56x56".
