@@ -1,5 +1,5 @@
 #include "ert/method/bench/measurement.hpp"
-#include "workloads/parallel/options.hpp"
+#include "workloads/parallel/world.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,6 @@
 
 #include "workloads/cudnn/device_program.hpp"
 #include "workloads/nccl/device_exchange.hpp"
-#include "workloads/parallel/options.hpp"
 #include "workloads/parallel/world.hpp"
 
 #include <memory>

@@ -7,7 +7,6 @@
 #include "workloads/data/source.hpp"
 #include "workloads/engine/settings.hpp"
 #include "workloads/model/graph.hpp"
-#include "workloads/parallel/options.hpp"
 #include "workloads/parallel/world.hpp"
 
 #include <functional>

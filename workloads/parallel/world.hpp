@@ -1,7 +1,9 @@
 // The ranks of one subject: started by roof for it, or by mpirun or srun beside this process.
 #pragma once
 
+#include "ert/method/bench/bench.hpp"
 #include "workloads/parallel/commands.hpp"
+#include "workloads/parallel/exchange.hpp"
 #include "workloads/parallel/place.hpp"
 #include "workloads/parallel/shared_memory.hpp"
 
@@ -134,5 +136,25 @@ std::shared_ptr<Communicator> communicator_of(const Place& place);
 std::shared_ptr<Communicator> mpi_communicator();
 /// Ends the use of MPI in this process. Collective.
 void finish_mpi();
+
+// The axes of data-parallel training, and their values in a point.
+
+struct Options {
+    int ranks = 1;
+    long long batch = 1;  ///< of one rank
+    Mode mode = Mode::overlapped;
+    std::size_t bucket_bytes = 25'000'000;
+    bool synchronised_batch_norm = false;
+};
+
+/// `ranks`, `scaling`, `communication`, `bucket_mb`, `batch_norm`: all optional, but `ranks` where MPI started this
+/// process among others: then as many are usual.
+std::vector<Axis> axes();
+
+/// The values in the point, or their defaults. Throws InputError.
+Options options_of(const Point& point);
+
+/// The reason why this machine cannot run the point's ranks, or none.
+std::optional<std::string> unsupported_reason(const Point& point);
 
 }  // namespace roof::parallel
