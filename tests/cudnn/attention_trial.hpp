@@ -5,10 +5,9 @@
 #include "ert/gpu/check.hpp"
 #include "tests/engine/layers/host_run.hpp"
 #include "tests/engine/layers/host_values.hpp"
-#include "workloads/cudnn/library/attention_graph.hpp"
-#include "workloads/cudnn/library/bind.hpp"
+#include "workloads/cudnn/library/pass_graphs.hpp"
 #include "workloads/cudnn/library/plans.hpp"
-#include "workloads/cudnn/library/ways.hpp"
+#include "workloads/cudnn/library/trial.hpp"
 
 #include <cmath>
 #include <vector>

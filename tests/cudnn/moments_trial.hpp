@@ -1,9 +1,8 @@
 // The trial by which a step chooses moments, without its choice.
 #pragma once
 
-#include "workloads/cudnn/library/bind.hpp"
 #include "workloads/cudnn/library/plans.hpp"
-#include "workloads/cudnn/library/ways.hpp"
+#include "workloads/cudnn/library/trial.hpp"
 
 namespace roof::cudnn {
 

@@ -2,7 +2,7 @@
 // process of its own, since the driver stays loaded: test_cudnn "[.compiled]".
 #include "tests/cudnn/device_json.hpp"
 #include "tests/skip.hpp"
-#include "workloads/cudnn/library/attention_graph.hpp"
+#include "workloads/cudnn/library/pass_graphs.hpp"
 
 #include <dlfcn.h>
 #include <catch2/catch.hpp>

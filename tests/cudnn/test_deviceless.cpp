@@ -5,8 +5,8 @@
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/small_networks.hpp"
 #include "tests/skip.hpp"
-#include "workloads/cudnn/library/attention_graph.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
+#include "workloads/cudnn/library/pass_graphs.hpp"
 #include "workloads/model/models.hpp"
 
 #include <catch2/catch.hpp>

@@ -3,9 +3,8 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/buffer.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
-#include "workloads/cudnn/library/bind.hpp"
 #include "workloads/cudnn/library/plans.hpp"
-#include "workloads/cudnn/library/ways.hpp"
+#include "workloads/cudnn/library/trial.hpp"
 
 #include <cmath>
 

@@ -4,7 +4,6 @@
 #include "tests/emulated_gpu/nccl/counts.hpp"
 #include "tests/emulated_gpu/planted/planted.hpp"
 #include "workloads/nccl/device_exchange.hpp"
-#include "workloads/nccl/device_messenger.hpp"
 #include "workloads/parallel/shared_memory.hpp"
 
 using namespace roof;

@@ -1,7 +1,7 @@
 // The linear layer loops of every supported instruction set, compared with sums in double.
 #include "workloads/kernels/linear/isa.hpp"
 #include "workloads/model/hashed.hpp"
-#include "workloads/onednn/program/settings.hpp"
+#include "workloads/onednn/program/program.hpp"
 
 #include <catch2/catch.hpp>
 

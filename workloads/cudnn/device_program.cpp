@@ -1,7 +1,6 @@
 #include "workloads/cudnn/device_program.hpp"
 
 #include "ert/gpu/check.hpp"
-#include "workloads/cudnn/library/bind.hpp"
 #include "workloads/cudnn/library/trial.hpp"
 #include "workloads/model/hashed.hpp"
 

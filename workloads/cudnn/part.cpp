@@ -5,7 +5,7 @@
 #include "workloads/cudnn/library/backend.hpp"
 #include "workloads/cudnn/train_bench.hpp"
 #include "workloads/engine/choices.hpp"
-#include "workloads/nccl/device_messenger.hpp"
+#include "workloads/nccl/device_exchange.hpp"
 #include "workloads/parallel/network_bench.hpp"
 
 extern "C" void roof_add_part(roof::BenchRegistry& registry)

@@ -2,6 +2,7 @@
 
 #include "workloads/model/hashed.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -12,24 +13,16 @@ using model::LayerKind;
 
 constexpr std::uint32_t first_seed = 20'000;  // far from those of the hashed recipe
 
-/// In [-0.5, 0.5).
-double uniform(std::uint32_t seed, std::size_t index)
-{
-    return model::hashed_unit(seed, static_cast<std::uint32_t>(index));
-}
-
-/// Box and Muller's transform of two uniform numbers.
-double normal(std::uint32_t seed, std::size_t index)
-{
-    const double radius = std::sqrt(-2 * std::log(uniform(seed, 2 * index) + 0.5 + 0x1p-25));
-    return radius * std::cos(2 * std::numbers::pi * uniform(seed, 2 * index + 1));
-}
-
-template <class Draw>
-void fill(std::span<float> values, std::size_t first, Draw draw)
+/// Box and Muller's transform of two uniform numbers, times the deviation.
+void fill_normal(std::span<float> values, std::size_t first, std::uint32_t seed, double deviation)
 {
 #pragma omp parallel for
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(draw(first + i));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto index = static_cast<std::uint32_t>(2 * (first + i));
+        const double radius = std::sqrt(-2 * std::log(model::hashed_unit(seed, index) + 0.5 + 0x1p-25));
+        const double normal = radius * std::cos(2 * std::numbers::pi * model::hashed_unit(seed, index + 1));
+        values[i] = static_cast<float>(deviation * normal);
+    }
 }
 
 }  // namespace
@@ -45,18 +38,17 @@ void fill_initial(const model::Graph& graph, int k, Parameters kind, std::span<f
         const int features = graph.layer(parameter.layer).output.channels;
         const long long inputs = graph.layer(parameter.layer).weights(graph.input_shape(parameter.layer)) / features;
         const double bound = 1 / std::sqrt(static_cast<double>(inputs));
-        fill(values, first, [=](std::size_t i) { return 2 * bound * uniform(seed, i); });
+        model::HashedFill{.seed = seed, .scale = 2 * bound}.fill(values, first);
     } else if (parameter.is_bias) {
-        fill(values, first, [](std::size_t) { return 0.0; });
+        std::ranges::fill(values, 0.0F);
     } else if (layer.kind == LayerKind::embedding || layer.kind == LayerKind::positions ||
                layer.kind == LayerKind::attention) {
-        fill(values, first, [=](std::size_t i) { return model::embedding_deviation * normal(seed, i); });
+        fill_normal(values, first, seed, model::embedding_deviation);
     } else if (model::is_norm(layer.kind)) {
-        fill(values, first, [](std::size_t) { return 1.0; });
+        std::ranges::fill(values, 1.0F);
     } else {
         const double fan_out = 1.0 * parameter.shape[0] * parameter.shape[2] * parameter.shape[3];
-        const double deviation = std::sqrt(2 / fan_out);
-        fill(values, first, [=](std::size_t i) { return deviation * normal(seed, i); });
+        fill_normal(values, first, seed, std::sqrt(2 / fan_out));
     }
 }
 

@@ -47,16 +47,10 @@ std::size_t bytes_of(const DeviceRange& range, std::size_t count)
 
 int nccl_type(Precision precision)
 {
-    switch (precision) {
-        case Precision::fp32:
-            return 7;
-        case Precision::fp16:
-            return 6;
-        case Precision::bf16:
-            return 9;
-        default:
-            throw Unsupported("gradients are reduced in fp32, fp16 or bf16");
-    }
+    if (precision == Precision::fp32) return 7;
+    if (precision == Precision::fp16) return 6;
+    if (precision == Precision::bf16) return 9;
+    throw Unsupported("gradients are reduced in fp32, fp16 or bf16");
 }
 
 template <class... Arguments>

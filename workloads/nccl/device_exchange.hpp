@@ -6,6 +6,7 @@
 #include "ert/gpu/stream.hpp"
 #include "workloads/parallel/communicator.hpp"
 #include "workloads/parallel/exchange.hpp"
+#include "workloads/parallel/network_bench.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -126,5 +127,8 @@ class DeviceExchange {
     Bytes bytes_{};
     parallel::ExchangeOrder order_;
 };
+
+/// Messages of the bench `network` from GPU to GPU by NCCL.
+parallel::Carrier device_carrier();
 
 }  // namespace roof::nccl

@@ -1,4 +1,3 @@
-#include "workloads/nccl/device_messenger.hpp"
 
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/device.hpp"

@@ -6,7 +6,7 @@
 #include "workloads/engine/step.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/onednn/operations/trained.hpp"
-#include "workloads/onednn/program/settings.hpp"
+#include "workloads/onednn/program/program.hpp"
 #include "workloads/parallel/exchange.hpp"
 #include "workloads/parallel/place.hpp"
 

@@ -4,7 +4,6 @@
 #include "tests/emulated_gpu/runtime/machine.hpp"
 #include "tests/engine/layers/host_run.hpp"
 #include "tests/engine/layers/host_values.hpp"
-#include "workloads/cudnn/library/attention_graph.hpp"
 #include "workloads/cudnn/library/pass_graphs.hpp"
 
 #include <chrono>

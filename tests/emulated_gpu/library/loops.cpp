@@ -5,7 +5,7 @@
 #include "tests/cudnn/device_json.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 #include "tests/engine/layers/host_values.hpp"
-#include "workloads/cudnn/library/attention_graph.hpp"
+#include "workloads/cudnn/library/pass_graphs.hpp"
 #include "workloads/cudnn/library/plans.hpp"
 
 namespace roof::cudnn {

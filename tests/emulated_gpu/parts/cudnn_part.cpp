@@ -2,7 +2,7 @@
 #include "ert/gpu/nvml.hpp"
 #include "tests/emulated_gpu/parts/marked.hpp"
 #include "workloads/cudnn/train_bench.hpp"
-#include "workloads/nccl/device_messenger.hpp"
+#include "workloads/nccl/device_exchange.hpp"
 #include "workloads/parallel/network_bench.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "workloads/cudnn/library/attention_graph.hpp"
+#include "workloads/cudnn/library/pass_graphs.hpp"
 
 #include "ert/base/error.hpp"
 

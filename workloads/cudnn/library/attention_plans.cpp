@@ -1,5 +1,5 @@
 // Binds attention to its plans.
-#include "workloads/cudnn/library/attention_graph.hpp"
+#include "workloads/cudnn/library/pass_graphs.hpp"
 #include "workloads/cudnn/library/plans.hpp"
 
 #include <cmath>

@@ -3,7 +3,7 @@
 //   dW = V' dR,  dS from W, dW (attention_weights.cu),  dQ = K dS,  dK = Q dS',  dV = dR W'
 // A head of keys serves some heads of queries: the products are those of the first of them of each head of keys, then
 // of the second, and so on. Weights and slopes take the place of the scores that they are found from.
-#include "workloads/cudnn/library/attention_products.hpp"
+#include "workloads/cudnn/library/products.hpp"
 
 #include "workloads/cudnn/kernels/kernels.hpp"
 

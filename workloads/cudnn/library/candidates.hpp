@@ -2,7 +2,7 @@
 #pragma once
 
 #include "workloads/cudnn/library/pass_graphs.hpp"
-#include "workloads/engine/ir/choose.hpp"
+#include "workloads/engine/ir/list.hpp"
 #include "workloads/engine/settings.hpp"
 
 #include <optional>

@@ -54,14 +54,8 @@ std::vector<Descriptor> suggestions(const Descriptor& graph, const Descriptor& d
 
 cudnnDataType_t type_of(Precision precision)
 {
-    switch (precision) {
-        case Precision::bf16:
-            return CUDNN_DATA_BFLOAT16;
-        case Precision::fp16:
-            return CUDNN_DATA_HALF;
-        default:
-            return CUDNN_DATA_FLOAT;
-    }
+    if (precision == Precision::bf16) return CUDNN_DATA_BFLOAT16;
+    return precision == Precision::fp16 ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
 }
 
 Descriptor tensor(std::int64_t number, const Dimensions& dimensions, cudnnDataType_t type, Residence residence)

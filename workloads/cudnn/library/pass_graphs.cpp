@@ -1,5 +1,7 @@
 #include "workloads/cudnn/library/pass_graphs.hpp"
 
+#include <array>
+
 namespace roof::cudnn {
 namespace {
 
@@ -19,42 +21,25 @@ Descriptor window_of(const model::Window& window)
     return made.finish();
 }
 
-/// Attribute names, which differ between the three kinds of operation.
+/// Attribute names, which differ between the three kinds of operation: by pass.
 struct Names {
     cudnnBackendDescriptorType_t operation;
     cudnnBackendAttributeName_t window, source, weights, result, alpha, beta;
 };
 
-Names tensor_names(Pass pass)
-{
-    switch (pass) {
-        case Pass::forward:
-            return {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
-                    CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
-                    CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
-                    CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
-                    CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
-                    CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
-                    CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
-        case Pass::backward_data:
-            return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
-                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
-                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
-                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
-                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
-                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
-                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
-        case Pass::backward_weights:
-            break;
-    }
-    return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
-            CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
-            CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
-            CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
-            CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
-            CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
-            CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
-}
+constexpr std::array<Names, 3> names_of_pass{
+    {{CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA},
+     {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA},
+     {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA}}};
 
 Descriptor convolve(const ConvolutionPass& shape, const Descriptor& source, const Descriptor& weights,
                     const Descriptor& result)
@@ -62,7 +47,7 @@ Descriptor convolve(const ConvolutionPass& shape, const Descriptor& source, cons
     // Use floats, as for the sums. With doubles, many engines read only the lower half, which is 0.
     constexpr float alpha = 1;
     constexpr float beta = 0;
-    const Names names = tensor_names(shape.pass);
+    const Names& names = names_of_pass[static_cast<std::size_t>(shape.pass)];
     Descriptor operation(names.operation);
     return operation.set(names.window, window_of(shape.window))
         .set(names.source, source)

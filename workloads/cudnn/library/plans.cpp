@@ -2,9 +2,8 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
-#include "workloads/cudnn/library/attention_graph.hpp"
-#include "workloads/cudnn/library/bind.hpp"
-#include "workloads/cudnn/library/ways.hpp"
+#include "workloads/cudnn/library/pass_graphs.hpp"
+#include "workloads/cudnn/library/trial.hpp"
 
 #include <algorithm>
 

@@ -37,14 +37,9 @@ gpu::ProductShape shape_of(const Product& product, bool fused)
     const bool has_bias = fused && product.bias;
     const bool has_gelu = fused && product.gelu;
     const auto behind = !has_bias ? none : product.relu ? bias_relu : has_gelu ? bias_gelu : bias;
-    switch (product.pass) {
-        case Pass::forward:
-            return {weights, source, result, true, false, behind, product.adds};
-        case Pass::backward_data:
-            return {weights, result, source, false, false, has_gelu ? gelu_gradient : none, product.adds};
-        case Pass::backward_weights:
-            break;
-    }
+    if (product.pass == Pass::forward) return {weights, source, result, true, false, behind, product.adds};
+    if (product.pass == Pass::backward_data)
+        return {weights, result, source, false, false, has_gelu ? gelu_gradient : none, product.adds};
     return {source, result, weights, false, true, has_bias ? sums_of_right : none, product.adds};
 }
 

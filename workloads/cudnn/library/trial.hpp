@@ -4,13 +4,17 @@
 
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/stream.hpp"
+#include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/engine/ir/program.hpp"
+#include "workloads/engine/layers/builder.hpp"
 
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace roof::cudnn {
@@ -83,5 +87,54 @@ class Trial {
     std::optional<gpu::Buffer<std::byte>> bytes_;
     std::optional<Memory> memory_;
 };
+
+// What trials compare: a pass of a convolution, and layers around a batch norm, written as a step writes them.
+
+/// Returns the pass with all that its shape has, on memory of its own with `workspace` bytes for the plan.
+Convolve convolution_in(Trial& trial, const ConvolutionPass& shape, std::size_t workspace);
+
+/// Adds the bare pass of the operation's shape by plan 0, with our kernels for what else the shape has, and then the
+/// operation itself by plans 1 to `plans`. Two passes read a scaled source: each is charged half of its normalisation.
+void add_convolution(Trial& trial, const Convolve& whole, std::size_t plans);
+
+enum class Timed { forward, backward, both };
+
+/// Adds a way for each of the choosers: the layers from `first` on, without a backward pass if only the forward pass is
+/// timed. The outputs of the layers before, the parameters and the gradient of the last layer are filled. Throws
+/// Unsupported or Error.
+void add_layers(Trial& trial, const model::Graph& graph, int first, const Settings& settings,
+                const std::vector<Choosers>& ways, Timed timed);
+
+/// Add the pass of a batch norm, or of attention, by our kernels, and by each of the libraries' choices.
+void add_passes(Trial& trial, const NormShape& shape, const std::vector<Choice>& choices);
+void add_passes(Trial& trial, const AttentionPass& pass, const std::vector<Choice>& choices);
+
+/// Adds a 1x1 convolution and the batch norm behind it, whose result a residual sum reads: by passes over the map
+/// between them, and by moments (engine/passes/passes.hpp).
+void add_moments(Trial& trial, const ConvolutionPass& forward, const Choosers& passes);
+
+// Binds an operation to the memory that it works in.
+
+/// Returns a function that enqueues the operation in the stream: by the first of the libraries that knows it, else by a
+/// kernel. Libraries and stream must outlive it.
+template <class... Libraries>
+std::function<void()> bound(const ir::Operation& operation, const Memory& memory, const gpu::Stream& stream,
+                            const Libraries&... libraries)
+{
+    std::function<void()> found;
+    std::visit(
+        [&](const auto& one) {
+            [[maybe_unused]] const auto ask = [&](const auto& library) {
+                if constexpr (requires { library.bound(one, memory); })
+                    if (!found) found = library.bound(one, memory);
+            };
+            (ask(libraries), ...);
+            if constexpr (requires { enqueue(one, memory, stream.get()); })
+                if (!found) found = [one, memory, &stream] { enqueue(one, memory, stream.get()); };
+        },
+        operation);
+    if (!found) throw std::logic_error("no library here knows the operation");
+    return found;
+}
 
 }  // namespace roof::cudnn

@@ -1,4 +1,4 @@
-#include "workloads/cudnn/library/ways.hpp"
+#include "workloads/cudnn/library/trial.hpp"
 
 #include "workloads/engine/layers/layers.hpp"
 #include "workloads/engine/passes/passes.hpp"

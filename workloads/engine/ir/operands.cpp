@@ -1,4 +1,6 @@
-#include "workloads/engine/ir/operands.hpp"
+#include "workloads/engine/ir/program.hpp"
+
+#include "workloads/model/work.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -12,28 +14,13 @@ std::size_t bytes_of(std::size_t elements, Precision precision)
     return elements * static_cast<std::size_t>(traits(precision).storage_bytes);
 }
 
-/// Positions along an axis that some window reads.
-int read_along(int extent, int results, const model::Window& window)
-{
-    int read = 0;
-    for (int place = 0; place < extent; ++place) {
-        const auto reads = [&](int tap) {
-            const int first = place + window.padding - tap * window.dilation;
-            return first >= 0 && first % window.stride == 0 && first / window.stride < results;
-        };
-        bool is_read = false;
-        for (int tap = 0; tap < window.size; ++tap) is_read = is_read || reads(tap);
-        read += is_read ? 1 : 0;
-    }
-    return read;
-}
-
 /// The part of the source that the windows read.
 std::size_t read_of(const Convolve& a)
 {
     const auto& [source, result] = std::pair(a.shape.source, a.shape.result);
-    const auto rows = static_cast<std::size_t>(read_along(source.height, result.height, a.shape.window));
-    const auto columns = static_cast<std::size_t>(read_along(source.width, result.width, a.shape.window.across()));
+    const auto rows = static_cast<std::size_t>(model::positions_read(source.height, result.height, a.shape.window));
+    const auto columns =
+        static_cast<std::size_t>(model::positions_read(source.width, result.width, a.shape.window.across()));
     const std::size_t values =
         static_cast<std::size_t>(a.shape.batch) * static_cast<std::size_t>(source.channels) * rows * columns;
     return bytes_of(values, a.source.precision);

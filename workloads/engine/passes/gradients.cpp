@@ -1,5 +1,4 @@
 // Where gradients of weights are found, and what updates them.
-#include "workloads/engine/passes/norms.hpp"
 #include "workloads/engine/passes/passes.hpp"
 #include "workloads/model/work.hpp"
 #include "workloads/parallel/exchange.hpp"

@@ -1,4 +1,3 @@
-#include "workloads/engine/passes/norms.hpp"
 #include "workloads/engine/passes/passes.hpp"
 
 namespace roof::ir {

@@ -1,6 +1,6 @@
-#include "workloads/engine/passes/norms.hpp"
+#include "workloads/engine/passes/passes.hpp"
 
-#include "workloads/engine/ir/operands.hpp"
+#include "workloads/engine/ir/program.hpp"
 
 #include <algorithm>
 #include <iterator>

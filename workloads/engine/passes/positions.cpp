@@ -1,5 +1,4 @@
 // Passes of positions: what is read only to be normalised, multiplied or attended to is computed where it is read.
-#include "workloads/engine/passes/norms.hpp"
 #include "workloads/engine/passes/passes.hpp"
 
 #include <string>

@@ -1,5 +1,4 @@
 // Passes of residual sums with their batch norms and their ReLU.
-#include "workloads/engine/passes/norms.hpp"
 #include "workloads/engine/passes/passes.hpp"
 
 #include <list>

@@ -3,11 +3,10 @@
 #pragma once
 
 #include "workloads/engine/algorithm.hpp"
-#include "workloads/engine/ir/choose.hpp"
+#include "workloads/engine/ir/list.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/model/work.hpp"
 #include "workloads/onednn/program/program.hpp"
-#include "workloads/onednn/program/settings.hpp"
 
 #include <functional>
 #include <map>

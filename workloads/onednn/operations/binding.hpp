@@ -6,7 +6,7 @@
 #include "workloads/onednn/convolution/passes.hpp"
 #include "workloads/onednn/operations/batch_norm_passes.hpp"
 #include "workloads/onednn/operations/trained.hpp"
-#include "workloads/onednn/program/settings.hpp"
+#include "workloads/onednn/program/program.hpp"
 
 #include <map>
 #include <set>

@@ -5,10 +5,12 @@
 #include "ert/method/bench/buffer.hpp"
 #include "ert/method/bench/subject.hpp"
 #include "workloads/engine/program.hpp"
+#include "workloads/engine/settings.hpp"
 #include "workloads/kernels/elements.hpp"
 #include "workloads/onednn/program/dnnl.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -90,5 +92,29 @@ class Program : public engine::Program<std::function<void()>> {
     std::size_t bytes_ = 0;
     Buffer arena_;
 };
+
+// The settings of a step, by this engine's names, and the state that changes from step to step.
+
+using engine::Algorithm;
+using engine::Choices;
+using engine::momentum;
+using engine::Parameters;
+using engine::Question;
+using engine::Settings;
+using engine::weight_decay;
+
+/// State that the operations of a step share, besides tensors.
+struct StepState {
+    const int* labels = nullptr;  ///< [batch][of an image]
+    double loss = 0;              ///< of the last forward pass
+    std::uint32_t step = 0;       ///< steps begun before this one; seeds dropout
+    engine::AdamShares adam{};    ///< of the next update
+};
+
+/// Whether linear layers' weights are updated by SGD from the factors of their gradient, which then is not stored.
+inline bool updates_from_factors(const Settings& settings)
+{
+    return settings.ranks == nullptr && settings.optimizer == model::Optimizer::sgd;
+}
 
 }  // namespace roof::onednn
