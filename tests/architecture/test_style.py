@@ -54,6 +54,15 @@ class Files(unittest.TestCase):
     def test_none_ends_a_test_without_a_word(self):
         self.assertEqual([], silent_ends(), "a test that cannot run here says why: return skip(...), or self.skipTest(...)")
 
+    def test_those_of_the_audits_faults_have_the_text_to_replace(self):
+        try:
+            import yaml
+        except ImportError:
+            self.skipTest("without PyYAML")
+        faults = yaml.safe_load((tree.ROOT / "tests" / "audit" / "faults.yaml").read_text(encoding="utf-8"))
+        gone = [fault["name"] for fault in faults if fault["replace"] not in (tree.ROOT / fault["file"]).read_text(encoding="utf-8")]
+        self.assertEqual([], gone, "adapt tests/audit/faults.yaml")
+
     def test_none_is_added_to_the_top_level(self):
         if not (tree.ROOT / ".git").exists():
             self.skipTest("not a git checkout")
