@@ -18,9 +18,9 @@ TOTAL = re.compile(r"(?:Self )?(\w+) time total: (\S+)$")
 MOST = 500  #: ranks that may have printed into one file
 WHOLE = 0.99  #: share of the time from which a table has all rows that matter
 #: Operators that multiply and for which PyTorch's tables have no FLOPs.
-OTHERS = re.compile(r"aten::(conv[13]d|conv_tr|convolution_b|_scaled_|_grouped_mm|_flash_|_efficient_|\w*rnn|_addmm_act|"
-                    r"_weight_int\d|_dyn_quant_matmul|_mixed_dtypes|_cslt_sparse_mm|_sparse_semi|sparse_sampled|fbgemm_linear|"
-                    r"(mv|addmv_?|addbmm_?|addmm_|baddbmm_|v?dot|_int_mm|_sparse_sparse_matmul)$)|"
+OTHERS = re.compile(r"aten::(conv[13]d|conv_tr|convolution_b|_scaled_|_grouped_mm|_flash_|_efficient_|\w*rnn|_addmm_a|"
+                    r"_weight_int\d|_dyn_quant_matmul|_mixed_dtypes|_cslt_sparse_mm|_sparse_semi|sparse_sampled|"
+                    r"fbgemm_linear|(mv|addmv_?|addbmm_?|addmm_|baddbmm_|v?dot|_int_mm|_sparse_sparse_matmul)$)|"
                     "quantized::|flash_attn|xformers|vllm")
 CALLS = ("# of Calls", "Number of Calls")
 
