@@ -4,6 +4,7 @@
 #include "tests/parallel/threads.hpp"
 #include "workloads/cudnn/ranks.hpp"
 #include "workloads/nccl/device_exchange.hpp"
+#include "workloads/parallel/commands.hpp"
 
 #include <catch2/catch.hpp>
 

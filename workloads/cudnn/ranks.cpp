@@ -1,8 +1,8 @@
 #include "workloads/cudnn/ranks.hpp"
 
 #include <cstdlib>
+#include <string>
 #include <string_view>
-#include <utility>
 
 namespace roof::cudnn {
 namespace {
@@ -23,54 +23,6 @@ parallel::Packing pack(const Parameters& parameters, std::size_t least_bytes)
         end = begin;
     }
     return parallel::pack(sizes, least_bytes);
-}
-
-Ranks::Ranks(const DeviceProgram& program, parallel::World world, std::shared_ptr<const gpu::Nccl> library,
-             const parallel::Options& options, cudaStream_t step)
-    : world_(std::move(world)), library_("NCCL " + library->version())
-{
-    try {
-        join(program, std::move(library), options, step);
-    } catch (const std::exception& error) {
-        world_.communicator->fail(error.what());
-        abandon();
-        throw;
-    }
-}
-
-void Ranks::join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> library,
-                 const parallel::Options& options, cudaStream_t step)
-{
-    parallel::require_same(*world_.communicator, program.list().parameters.layouts(), parallel::differ_in_layout);
-    const parallel::Packing packing = pack(program.list().parameters, options.bucket_bytes);
-    buckets_ = packing.buckets.size();
-    devices_ = std::make_shared<nccl::Ranks>(std::move(library), world_.communicator);
-    exchange_ = std::make_unique<nccl::DeviceExchange>(devices_,
-                                                       nccl::DeviceExchangeOptions{.packing = packing,
-                                                                                   .mode = options.mode,
-                                                                                   .gradients = program.gradients(),
-                                                                                   .parameters = program.updated()},
-                                                       step);
-    parallel::agree(*world_.communicator, nullptr);
-}
-
-/// NCCL waits for the other ranks when it is destroyed, so they are released first.
-Ranks::~Ranks()
-{
-    exchange_.reset();
-    if (world_.followers != nullptr && !world_.followers->release()) abandon();
-}
-
-std::string Ranks::checksums(const DeviceProgram& program) const
-{
-    exchange_->complete_parameters();
-    const Parameters& parameters = program.list().parameters;
-    return parameters.checksums(program.numbers(parameters.values));
-}
-
-void Ranks::abandon()
-{
-    if (devices_ != nullptr) devices_->abandon();
 }
 
 bool may_share_gpu()

@@ -4,6 +4,7 @@
 #include "ert/base/text.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/method/bench/measurement.hpp"
+#include "workloads/cudnn/ranks.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -51,14 +52,40 @@ Step::Step(const model::Graph& graph, const Settings& settings, const StepOption
 void Step::join(const parallel::Options& options)
 {
     const gpu::CurrentDevice current(options_.device);
-    ranks_.emplace(program_, *world(), options_.nccl, options, stream_.get());
+    const auto& hosts = world()->communicator;
+    try {
+        parallel::require_same(*hosts, program_.list().parameters.layouts(), parallel::differ_in_layout);
+        ranks_ = std::make_shared<nccl::Ranks>(options_.nccl, hosts);
+        exchange_ = std::make_unique<nccl::DeviceExchange>(
+            ranks_,
+            nccl::DeviceExchangeOptions{.packing = pack(program_.list().parameters, options.bucket_bytes),
+                                        .mode = options.mode,
+                                        .gradients = program_.gradients(),
+                                        .parameters = program_.updated()},
+            stream_.get());
+        parallel::agree(*hosts, nullptr);
+    } catch (const std::exception& error) {
+        hosts->fail(error.what());
+        abandon();
+        throw;
+    }
+}
+
+/// NCCL waits for the other ranks when it is destroyed, so they are released first.
+Step::~Step()
+{
+    if (ranks_ == nullptr) return;
+    step_graph_.reset();
+    watched_graph_.reset();
+    exchange_.reset();
+    if (world()->followers != nullptr && !world()->followers->release()) ranks_->abandon();
 }
 
 void Step::abandon()
 {
     step_graph_.reset();
     watched_graph_.reset();
-    ranks_->abandon();
+    if (ranks_ != nullptr) ranks_->abandon();
 }
 
 double Step::train(Trace& trace)
@@ -133,7 +160,7 @@ void Step::run(std::optional<gpu::Graph>& graph, const std::function<void()>& wo
 /// Waits for the stream.
 Communication Step::wait() const
 {
-    if (ranks_) return ranks_->wait();
+    if (exchange_ != nullptr) return exchange_->cost();
     stream_.synchronize();
     return {};
 }
@@ -154,20 +181,19 @@ void Step::differentiate(Phase last, Trace& trace)
 void Step::enqueue(const Trace& trace, const std::vector<gpu::Event>* between, std::size_t end)
 {
     const auto record = [&](const gpu::Event& event) { event.record(stream_.get()); };
-    nccl::DeviceExchange* const exchange = ranks_ ? &ranks_->exchange() : nullptr;
     const auto& stages = program_.list().stages();
-    if (exchange != nullptr) exchange->begin();
+    if (exchange_ != nullptr) exchange_->begin();
     for (std::size_t stage = 0; stage < std::min(end, stages.size()); ++stage) {
         if (between != nullptr) record((*between)[stage]);
-        if (stage == first_update_ && exchange != nullptr) exchange->finish();
+        if (stage == first_update_ && exchange_ != nullptr) exchange_->finish();
         if (stage == first_update_ && between != nullptr) record(update_begin_);
-        if (stage < first_update_ || exchange == nullptr || exchange->updates()) {
+        if (stage < first_update_ || exchange_ == nullptr || exchange_->updates()) {
             const Trace::Launching launching = trace.launching(stage);
             program_.enqueue(stage);
         }
         if (stage == 0) record(images_read_);
-        if (exchange == nullptr) continue;
-        for (const std::size_t parameter : stages[stage].ready) exchange->ready(parameter);
+        if (exchange_ == nullptr) continue;
+        for (const std::size_t parameter : stages[stage].ready) exchange_->ready(parameter);
     }
     if (between != nullptr) record(between->back());
 }
@@ -189,12 +215,16 @@ void Step::look(Trace& trace)
 std::string Step::checksums()
 {
     const gpu::CurrentDevice current(options_.device);
-    return ranks_->checksums(program_);
+    exchange_->complete_parameters();
+    const Parameters& parameters = program_.list().parameters;
+    return parameters.checksums(program_.numbers(parameters.values));
 }
 
 std::string Step::how() const
 {
-    return (options_.graph ? "one CUDA graph" : "launch by launch") + (ranks_ ? "; " + ranks_->describe() : "");
+    const std::string ranks =
+        exchange_ == nullptr ? "" : "; " + world()->describe(exchange_->buckets(), "NCCL " + options_.nccl->version());
+    return (options_.graph ? "one CUDA graph" : "launch by launch") + ranks;
 }
 
 std::string Step::taking_turns() const

@@ -9,8 +9,8 @@
 #include "ert/gpu/stream.hpp"
 #include "workloads/cudnn/device_program.hpp"
 #include "workloads/cudnn/input.hpp"
-#include "workloads/cudnn/ranks.hpp"
 #include "workloads/engine/step.hpp"
+#include "workloads/nccl/device_exchange.hpp"
 
 #include <functional>
 #include <map>
@@ -37,6 +37,7 @@ class Step : public engine::Step {
   public:
     /// Throws OutOfMemory, Unsupported, InputError or Error.
     Step(const model::Graph& graph, const Settings& settings, const StepOptions& options);
+    ~Step() override;
 
     const DeviceProgram& program() const { return program_; }
 
@@ -70,7 +71,9 @@ class Step : public engine::Step {
     StepOptions options_;
     gpu::Stream stream_;
     DeviceProgram program_;
-    std::optional<Ranks> ranks_;  ///< must outlive the graphs that contain its communication
+    // With ranks; both must outlive the graphs that contain their communication.
+    std::shared_ptr<nccl::Ranks> ranks_;
+    std::unique_ptr<nccl::DeviceExchange> exchange_;
     Input input_;
     gpu::Event begin_, end_;
     gpu::Event graph_begin_, graph_end_;  ///< nodes of the graph

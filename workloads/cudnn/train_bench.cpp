@@ -4,6 +4,7 @@
 #include "ert/gpu/probes/device_facts.hpp"
 #include "ert/method/bench/chip.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
+#include "workloads/cudnn/ranks.hpp"
 #include "workloads/cudnn/step.hpp"
 #include "workloads/parallel/place.hpp"
 

@@ -96,6 +96,7 @@ class DeviceExchange {
     /// After the last step: gives each rank what the next would begin with, which in mode broadcast rank 0 sends, and
     /// waits.
     void complete_parameters() const;
+    std::size_t buckets() const { return options_.packing.buckets.size(); }
     bool updates() const { return options_.mode != parallel::Mode::broadcast || ranks_->rank() == 0; }
 
   private:
