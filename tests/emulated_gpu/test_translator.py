@@ -8,6 +8,8 @@ import unittest
 SCRIPT = pathlib.Path(__file__).parent / "translator" / "translate.py"
 FRAME = """.version 9.0
 .target sm_80
+.shared .align 4 .b8 own[64];
+.shared .align 4 .b8 others[4096];
 .entry kernel(.param .u64 kernel_param_0)
 {{
 \t.reg .b32 %r<4>;
@@ -36,6 +38,10 @@ class Translation(unittest.TestCase):
             status, message, text = translate(instruction)
             self.assertEqual(status, 0, message)
             self.assertIn(code, text)
+
+    def test_a_kernel_has_the_shared_variables_that_it_mentions(self):
+        for instruction, shared_bytes in [("add.s32 %r1, %r2, 7;", 0), ("mov.u32 %r1, own;", 64)]:
+            self.assertIn(f"{{kernel_0, {shared_bytes}, ", translate(instruction)[2])
 
     def test_unknown_instructions_fail_with_their_text(self):
         for instruction in ["popc.b32 %r1, %r2;", "ld.local.u32 %r1, [%rd1];", "ld.u32 %r1, [%rd1];", "ld.global.lu.u32 %r1, [%rd1];",

@@ -91,10 +91,12 @@ def statements_of(body):
             statement += character
 
 
-def place_shared(declarations, variables):
-    """Adds the variables of the declarations behind those that are there."""
+def place_shared(declarations, variables, mentioned=None):
+    """Adds the variables of the declarations, or of these those mentioned, behind those that are there."""
     for extern, align, ptx_type, name, count in re.findall(
             r"(\.extern )?\.shared \.align (\d+) \.(\w+) ([\w$]+)(?:\[(\d*)\])?", declarations):
+        if mentioned is not None and name not in mentioned:
+            continue
         if extern:
             variables[name] = Shared(None, 0)
             continue
@@ -146,20 +148,21 @@ def kernels_of(text):
     text = re.sub(r"//[^\n]*", "", text)
     target = re.search(r"\.target (\w+)", text)[1]
     entries = []
-    outside = text
+    outside, end = "", 0
     for match in re.finditer(r"\.entry ([\w$]+)\s*\((.*?)\)[^{]*\{", text, re.DOTALL):
-        body = text[match.end():matching_brace(text, match.end())]
+        outside += text[end:match.end()]
+        end = matching_brace(text, match.end())
+        body = text[match.end():end]
         limit = re.search(r"\.maxntid (\d+)(?:, (\d+), (\d+))?", match[0])
         most_threads = math.prod(int(size) for size in limit.groups("1")) if limit else 0
         entries.append((match[1], most_threads, " ".join(match[2].split()), body))
-        outside = outside.replace(body, "")
-    of_file = {}
-    place_shared(outside, of_file)
+    outside += text[end:]
     if re.search(r"\.(global|const)\s+\.align|\.func", outside):
         raise UnknownPtx("a variable in global or constant memory, or a function that is not inlined")
     kernels = []
     for name, most_threads, parameters, body in entries:
-        kernel = Kernel(name, target, most_threads, parameters_of(parameters), dict(of_file))
+        kernel = Kernel(name, target, most_threads, parameters_of(parameters), {})
+        place_shared(outside, kernel.shared, set(re.findall(r"[\w$]+", body)))
         for statement in statements_of(body):
             read_statement(kernel, statement)
         kernels.append(kernel)
