@@ -62,7 +62,7 @@ CAMPAIGNS = {
         ["test_gpu", "test_nccl", "test_parallel", "test_emulated_choices", "test_cudnn", "test_emulated_gpu"],
         ["roof_emulated", "ranks_program"],
         ["^emulated_gpu: (two GPUs of|two ranks have|ranks that meet|roof measures|a row says|the GPU acceptance|each chip)", "^parallel: ranks"], 0.90),
-    "ranks": Campaign({"workloads/parallel": ["commands", "exchange", "options", "place", "shared_memory"]}, ["test_parallel"], [], [], 0.90)}
+    "ranks": Campaign({"workloads/parallel": ["commands", "exchange", "place", "shared_memory", "world"]}, ["test_parallel"], [], [], 0.90)}
 HEADER = """#pragma once
 #include <atomic>
 #include <cerrno>
