@@ -354,11 +354,13 @@ class Draw:
         return probes
 
     def earlier(self, run):
-        """The same points, each with other times."""
+        """The same points, each with other times and wider intervals: of scaled ones both ends of a ratio are as far away."""
         writer, own = Writer(), random.Random(f"earlier {self.seed}")
         for row, samples, layers in run.rows:
             factor = own.choice([1, own.uniform(0.5, 2)])
-            scaled = lambda cells: {name: value * factor if value and name.endswith("_s") else value for name, value in cells.items()}
+            wider = own.uniform(0.9, 1)
+            scaled = lambda cells: {name: value * factor * (wider if name.endswith("_low_s") else 1) if value and name.endswith("_s") else value
+                                    for name, value in cells.items()}
             writer.rows.append((scaled(row), [scaled(sample) for sample in samples], [scaled(layer) for layer in layers]))
         return writer
 
