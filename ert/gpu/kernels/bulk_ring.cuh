@@ -6,7 +6,7 @@
 
 namespace roof::gpu {
 
-/// Chunks that a copy loads before it stores them, or a cluster reads between two meetings.
+/// Chunks that a copy loads before it stores them.
 inline constexpr int ahead = bulk_stages / 2;
 
 inline __device__ unsigned shared_address(const void* pointer)
@@ -61,16 +61,16 @@ inline __device__ std::uint32_t sum_of_chunk(const Ring& ring, int stage)
     return sum;
 }
 
-/// The chunks of a block, or of a cluster of blocks, one pass after the other.
+/// The chunks of a block, one pass after the other.
 struct Chunks {
-    unsigned block, blocks;  ///< or clusters
-    long long all;           ///< of an array
-    long long mine;          ///< of a pass
-    long long count;         ///< of all passes
+    unsigned block, blocks;
+    long long all;    ///< of an array
+    long long mine;   ///< of a pass
+    long long count;  ///< of all passes
 
-    __device__ explicit Chunks(const StreamLaunch& launch, unsigned readers = 1)
-        : block(blockIdx.x / readers),
-          blocks(gridDim.x / readers),
+    __device__ explicit Chunks(const StreamLaunch& launch)
+        : block(blockIdx.x),
+          blocks(gridDim.x),
           all(static_cast<long long>(launch.vectors) * vector_bytes / bulk_chunk_bytes),
           mine((all - block + blocks - 1) / blocks),
           count(mine * launch.passes)
