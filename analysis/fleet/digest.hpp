@@ -1,12 +1,12 @@
 // The digest of a run: digest.csv in its results folder, from which fleets of machines are judged without the rows. A
 // digest of more than 10 kB is compressed by gzip: zcat -f reads both.
 //   what,name,value,low,high,unit,state,n,spec,rounds,block_checksum
-//   fact       a name and a text: node, kind, plan, revision and time first; then what may explain a difference, such
-//   as BIOS ceiling    value and 95% interval in `unit`; no high end for a lower bound; the state; samples; the rate
-//   that the core's spec allows; the rounds of
-//              the interval, which older digests lack
-//   link       the bandwidth between two nodes; `name` is theirs with a blank between: "n17 n18"
-//   end        the number of lines before it, without the header: a file without it is cut off
+// - fact: a name and a text: node, kind, plan, revision and time first; then what may explain a difference, such as
+//   BIOS
+// - ceiling: value and 95% interval in `unit`; no high end for a lower bound; the state; samples; the rate that the
+//   core's spec allows; the rounds of the interval, which older digests lack
+// - link: the bandwidth between two nodes; `name` is theirs with a blank between: "n17 n18"
+// - end: the number of lines before it, without the header: a file without it is cut off
 #pragma once
 
 #include "ert/method/results/results.hpp"

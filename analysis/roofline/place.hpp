@@ -9,8 +9,7 @@
 //                      its measured time; for ranks on several devices at least the time that the link between them
 //                      takes for the messages
 //   share of attainable = attainable / measured time (`fraction`);  headroom = measured - attainable, never below 0
-//   bottleneck         the roof that binds, and the confidence in it. The rates of the roofs are known as intervals, so
-//   the
+//   bottleneck         the roof that binds, and the confidence in it. The rates of the roofs are intervals, so the
 //                      binding roof is determined for many random sets of roofs. If no roof binds in 95% of them, both
 //                      candidates are named with their shares.
 //                      A random rate is median * exp(t * s), with t from Student's distribution for the rounds of the

@@ -1,5 +1,5 @@
-// CSV read line by line, for files of any size. RFC 4180, except that a cell cannot contain a line end; and
-// whole tables.
+// CSV read line by line, for files of any size, or as a whole table. RFC 4180, except that a cell cannot contain a line
+// end.
 #pragma once
 
 #include "ert/base/checksum.hpp"

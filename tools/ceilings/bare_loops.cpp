@@ -45,7 +45,7 @@ Vector sum(const Vector& memory, Vector addend)
     return value;
 }
 
-/// What is done with one vector of each of so many arrays, and how many vectors that reads and writes.
+/// An operation on one vector of each of the arrays, and how many vectors it reads and writes.
 template <long number, long moves, auto does>
 struct Operation {
     static constexpr long arrays = number, moved = moves;

@@ -91,12 +91,14 @@ def statements_of(body):
             statement += character
 
 
-def place_shared(declarations, variables, mentioned=None):
-    """Adds the variables of the declarations, or of these those mentioned, behind those that are there."""
-    for extern, align, ptx_type, name, count in re.findall(
-            r"(\.extern )?\.shared \.align (\d+) \.(\w+) ([\w$]+)(?:\[(\d*)\])?", declarations):
-        if mentioned is not None and name not in mentioned:
-            continue
+def declared_in(text):
+    """Of each shared variable: whether extern, the alignment, type, name and count."""
+    return re.findall(r"(\.extern )?\.shared \.align (\d+) \.(\w+) ([\w$]+)(?:\[(\d*)\])?", text)
+
+
+def place_shared(declared, variables):
+    """Adds the declared variables behind those that are there."""
+    for extern, align, ptx_type, name, count in declared:
         if extern:
             variables[name] = Shared(None, 0)
             continue
@@ -133,7 +135,7 @@ def read_statement(kernel, statement):
     elif statement.startswith(".reg"):
         read_registers(statement, kernel.registers)
     elif statement.startswith(".shared"):
-        place_shared(statement, kernel.shared)
+        place_shared(declared_in(statement), kernel.shared)
     elif statement.startswith(".pragma"):
         pass
     elif statement:
@@ -159,10 +161,12 @@ def kernels_of(text):
     outside += text[end:]
     if re.search(r"\.(global|const)\s+\.align|\.func", outside):
         raise UnknownPtx("a variable in global or constant memory, or a function that is not inlined")
+    of_file = declared_in(outside)
     kernels = []
     for name, most_threads, parameters, body in entries:
         kernel = Kernel(name, target, most_threads, parameters_of(parameters), {})
-        place_shared(outside, kernel.shared, set(re.findall(r"[\w$]+", body)))
+        words = set(re.findall(r"[\w$]+", body)) if of_file else set()
+        place_shared([one for one in of_file if one[3] in words], kernel.shared)
         for statement in statements_of(body):
             read_statement(kernel, statement)
         kernels.append(kernel)
