@@ -184,21 +184,6 @@ TEST_CASE("a rate that looks lose in their course is not steady until a look kee
     check(over({look(0, 100), look(5, 100), comes}), Steadiness::steady, 100, 2);
 }
 
-TEST_CASE("a clock that one look of three read as varying takes no rate back")
-{
-    std::vector<Look> looks{look(0, 200), look(11, 200), look(22, 200)};
-    for (Look& one : looks) {
-        one.ceiling.clock = {{4}, {3.99}, {4.01}, 6, 0};
-        one.ceiling.per_clock_compared = true;
-        for (Round& round : one.ceiling.samples)
-            for (RateSample& sample : round) sample.clock = 4;
-    }
-    looks.back().ceiling.clock.low = {3.5};
-    check(over(looks), Steadiness::steady, 200, 3);
-    looks[1].ceiling.clock.low = {3.5};
-    check(over(looks), Steadiness::clock_varied, 200, 3);
-}
-
 TEST_CASE("where the clock varies looks are compared per clock")
 {
     const Estimate<Hertz> clock{{2.5}, {2}, {3}, 6, 0};

@@ -62,6 +62,18 @@ TEST_CASE("one round of fifty at another clock belongs to the range")
     CHECK(clock.high.value == Approx(4.0e9));
 }
 
+TEST_CASE("of two hundred rounds two odd readings at each end do not belong to the range")
+{
+    std::vector<double> clocks(200, 4.0);
+    clocks[0] = clocks[7] = 3.0;
+    clocks[1] = clocks[50] = 5.0;
+    clocks[2] = 3.98;
+    const PointSummary point = point_at(clocks, exact);
+    const Estimate<Hertz> clock = RunClock({point}).under(point);
+    CHECK(clock.low.value == Approx(3.98e9));
+    CHECK(clock.high.value == Approx(4.0e9));
+}
+
 TEST_CASE("similar work has its own clock, with the range that all work of the device saw")
 {
     PointSummary wide = point_at({3.0, 3.0, 3.0, 3.0, 3.0}, exact);

@@ -116,18 +116,6 @@ Estimate<Hertz> clock_of(const Look& look)
     return look.ceiling.per_clock_compared ? look.ceiling.clock : Estimate<Hertz>{};
 }
 
-/// Of medians, low ends and high ends. One reading of one look may be wrong.
-Estimate<Hertz> median_of(const std::vector<Estimate<Hertz>>& clocks)
-{
-    Estimate<Hertz> middle = clocks.back();
-    for (const auto end : {&Estimate<Hertz>::median, &Estimate<Hertz>::low, &Estimate<Hertz>::high}) {
-        std::vector<double> values;
-        for (const Estimate<Hertz>& clock : clocks) values.push_back((clock.*end).value);
-        middle.*end = {spread_of(values).median};
-    }
-    return middle;
-}
-
 /// A lower bound has the low end as its value.
 SustainedRate as_bound(SustainedRate rate)
 {
@@ -162,7 +150,7 @@ std::optional<Spread> median_round(const std::vector<Round>& rounds, double cent
 /// The rounds of all looks beside the fastest rate on which samples of the present state agree.
 struct Compared {
     bool has_now = false;
-    Estimate<Hertz> clock{};  ///< over the looks that have one; else empty
+    Estimate<Hertz> clock{};  ///< of the newest look that has one
     std::vector<Round> all{};
     SustainedRate whole{};                ///< of `all`
     std::vector<Round> kept{};            ///< those that agree
@@ -174,13 +162,14 @@ Compared compared(std::span<const Look> looks, double tolerance)
 {
     Compared result{std::ranges::any_of(looks, &Look::is_of_now)};
     const auto counts = [&](const Look& look) { return look.is_of_now == result.has_now; };
-    std::vector<Estimate<Hertz>> clocks;
+    long long newest = 0;
     for (const Look& look : looks) {
         const std::vector<Round>& rounds = look.ceiling.samples;
         if (counts(look)) result.all.insert(result.all.end(), rounds.begin(), rounds.end());
-        if (clock_of(look).median.value > 0) clocks.push_back(clock_of(look));
+        if (clock_of(look).median.value <= 0 || look.time < newest) continue;
+        result.clock = clock_of(look);
+        newest = look.time;
     }
-    if (!clocks.empty()) result.clock = median_of(clocks);
     const bool per_clock = result.clock.median.value > 0;
     result.whole = sustained_rate(result.all, tolerance, result.clock);
     if (result.whole.rate.n == 0) return result;

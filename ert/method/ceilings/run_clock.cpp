@@ -63,6 +63,7 @@ double over_nearest(const Clocks& clocks, const Clocks& others)
     return spread_of(ratios).median;
 }
 
+constexpr std::size_t one_odd_reading_in = 100;
 constexpr double least_difference = 0.004;  ///< of clocks or rates: readings and samples scatter by less
 
 /// Of all pairs of rounds whose clocks differ: those whose rates differ likewise, less those whose rates agree.
@@ -134,7 +135,8 @@ Estimate<Hertz> RunClock::under(const PointSummary& point) const
     if (share == shares_.end()) return {};
     const std::vector<double>& clocks = clocks_.find(point.best.device)->second;
     const auto of_work = [&](double clock) { return Hertz{share->second * clock}; };
-    return {of_work(clocks[clocks.size() / 2]), of_work(clocks.front()), of_work(clocks.back()),
+    const std::size_t odd = clocks.size() / one_odd_reading_in;
+    return {of_work(clocks[clocks.size() / 2]), of_work(clocks[odd]), of_work(clocks[clocks.size() - 1 - odd]),
             static_cast<int>(clocks.size()), 0};
 }
 

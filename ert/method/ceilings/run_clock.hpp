@@ -19,8 +19,9 @@ class RunClock {
     explicit RunClock(const std::vector<PointSummary>& points);
 
     /// Median and range of the clocks of all rounds of similar work: where the clock was over the run, not how well it
-    /// is known. Similar: same device, role, ISA and threads, since wide instructions and many cores may lower the
-    /// clock; by how much, rounds near in time show where the clock varies. Empty if no clock was read.
+    /// is known. Of each hundred rounds the lowest and the highest are left out: one reading of many may be wrong.
+    /// Similar: same device, role, ISA and threads, since wide instructions and many cores may lower the clock; by how
+    /// much, rounds near in time show where the clock varies. Empty if no clock was read.
     Estimate<Hertz> under(const PointSummary& point) const;
 
     bool varies(const std::string& device) const { return varying_.contains(device); }
