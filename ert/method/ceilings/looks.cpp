@@ -2,6 +2,7 @@
 
 #include "ert/method/bench/level.hpp"
 #include "ert/method/bench/machine.hpp"
+#include "ert/method/ceilings/run_clock.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -110,12 +111,6 @@ int count_times(std::vector<long long> seconds)
     return times;
 }
 
-/// Of that look, where it varied and the rate scales with it; else empty.
-Estimate<Hertz> clock_of(const Look& look)
-{
-    return look.ceiling.per_clock_compared ? look.ceiling.clock : Estimate<Hertz>{};
-}
-
 /// A lower bound has the low end as its value.
 SustainedRate as_bound(SustainedRate rate)
 {
@@ -150,7 +145,7 @@ std::optional<Spread> median_round(const std::vector<Round>& rounds, double cent
 /// The rounds of all looks beside the fastest rate on which samples of the present state agree.
 struct Compared {
     bool has_now = false;
-    Estimate<Hertz> clock{};  ///< of the newest look that has one
+    Estimate<Hertz> clock{};
     std::vector<Round> all{};
     SustainedRate whole{};                ///< of `all`
     std::vector<Round> kept{};            ///< those that agree
@@ -160,16 +155,10 @@ struct Compared {
 
 Compared compared(std::span<const Look> looks, double tolerance)
 {
-    Compared result{std::ranges::any_of(looks, &Look::is_of_now)};
+    Compared result{std::ranges::any_of(looks, &Look::is_of_now), clock_over(looks)};
     const auto counts = [&](const Look& look) { return look.is_of_now == result.has_now; };
-    long long newest = 0;
-    for (const Look& look : looks) {
-        const std::vector<Round>& rounds = look.ceiling.samples;
-        if (counts(look)) result.all.insert(result.all.end(), rounds.begin(), rounds.end());
-        if (clock_of(look).median.value <= 0 || look.time < newest) continue;
-        result.clock = clock_of(look);
-        newest = look.time;
-    }
+    for (const Look& look : looks)
+        if (counts(look)) result.all.insert(result.all.end(), look.ceiling.samples.begin(), look.ceiling.samples.end());
     const bool per_clock = result.clock.median.value > 0;
     result.whole = sustained_rate(result.all, tolerance, result.clock);
     if (result.whole.rate.n == 0) return result;
@@ -234,8 +223,10 @@ SustainedRate rate_over(const Compared& all, double tolerance, const LevelRounds
             return std::pair(-static_cast<int>(one.steadiness), one.rate.median);
         };
         std::vector<SustainedRate> alone;
-        for (const Look* const look : agreeing)
-            alone.push_back(sustained_rate(look->ceiling.samples, tolerance, clock_of(*look)));
+        for (const Look* const look : agreeing) {
+            const Estimate<Hertz> own = is_per_clock ? clock_of(*look) : clock;
+            alone.push_back(sustained_rate(look->ceiling.samples, tolerance, own));
+        }
         seen = *std::ranges::max_element(alone, {}, worth);
     }
     if (is_per_clock && seen.steadiness == Steadiness::at_least) seen = as_bound(sustained_rate(kept, tolerance));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <ranges>
+#include <tuple>
 #include <utility>
 
 namespace roof {
@@ -148,6 +149,38 @@ std::vector<Round> RunClock::credible_samples(const PointSummary& point, std::ve
             if (sample.disturbed && (sample.clock < known.low.value || sample.clock > known.high.value))
                 sample.clock = known.median.value;
     return rounds;
+}
+
+Estimate<Hertz> clock_of(const Look& look)
+{
+    if (look.ceiling.per_clock_compared) return look.ceiling.clock;
+    std::vector<double> clocks;
+    for (const Round& round : look.ceiling.samples)
+        for (const RateSample& sample : round)
+            if (sample.clock > 0 && !sample.disturbed) clocks.push_back(sample.clock);
+    if (clocks.empty()) return {};
+    const Hertz median{spread_of(clocks).median};
+    return {median, median, median, static_cast<int>(clocks.size()), 0};
+}
+
+Estimate<Hertz> clock_over(std::span<const Look> looks)
+{
+    if (std::ranges::none_of(looks, [](const Look& look) { return look.ceiling.per_clock_compared; })) return {};
+    std::vector<double> lows, highs;
+    Estimate<Hertz> newest{};
+    long long last = 0;
+    for (const Look& look : looks) {
+        const Estimate<Hertz> clock = clock_of(look);
+        if (clock.median.value <= 0) continue;
+        lows.push_back(clock.low.value);
+        highs.push_back(clock.high.value);
+        if (look.time >= last) std::tie(newest, last) = std::pair(clock, look.time);
+    }
+    return {newest.median,
+            {std::min(spread_of(lows).median, newest.low.value)},
+            {std::max(spread_of(highs).median, newest.high.value)},
+            static_cast<int>(lows.size()),
+            0};
 }
 
 }  // namespace roof

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,5 +37,12 @@ class RunClock {
     std::map<std::string, std::vector<double>> clocks_;  ///< Hz, sorted: of rounds, over their share; by device
     std::set<std::string> varying_;
 };
+
+/// Of that look, with its range where it varied; empty if none was read.
+Estimate<Hertz> clock_of(const Look& look);
+
+/// Of the newest look; its range also holds the middle of the looks' ranges, since one look may be odd. Empty if the
+/// clock varied in no look.
+Estimate<Hertz> clock_over(std::span<const Look> looks);
 
 }  // namespace roof
