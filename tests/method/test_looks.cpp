@@ -73,6 +73,19 @@ TEST_CASE("one look is seen once, and two are steady if they are ten minutes apa
     check(over({}), Steadiness::at_least, 0, 0);
 }
 
+TEST_CASE("a lower bound is at least what one look showed alone, though of the other state it does not count")
+{
+    std::vector<Look> looks{look(0, 100, 2), look(11, 60, 2)};
+    looks[0].ceiling.rate.low = {108};
+    check(over(looks), Steadiness::at_least, 108, 1);
+    looks[0].is_of_now = false;
+    check(over(looks), Steadiness::at_least, 60 * 0.999, 1);
+    // What is steady stays as it is.
+    looks = {look(0, 100), look(11, 100)};
+    looks[0].ceiling.rate.low = {108};
+    check(over(looks), Steadiness::steady, 100, 2);
+}
+
 TEST_CASE("what one look alone does not show is a bound, and rounds of other times complete it")
 {
     // Two rounds are fewer than three: the least of the six samples.

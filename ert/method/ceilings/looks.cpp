@@ -146,6 +146,7 @@ std::optional<Spread> median_round(const std::vector<Round>& rounds, double cent
 struct Compared {
     bool has_now = false;
     Estimate<Hertz> clock{};
+    double proven = 0;  ///< the highest low end that one look showed alone
     std::vector<Round> all{};
     SustainedRate whole{};                ///< of `all`
     std::vector<Round> kept{};            ///< those that agree
@@ -157,8 +158,11 @@ Compared compared(std::span<const Look> looks, double tolerance)
 {
     Compared result{std::ranges::any_of(looks, &Look::is_of_now), clock_over(looks)};
     const auto counts = [&](const Look& look) { return look.is_of_now == result.has_now; };
-    for (const Look& look : looks)
-        if (counts(look)) result.all.insert(result.all.end(), look.ceiling.samples.begin(), look.ceiling.samples.end());
+    for (const Look& look : looks) {
+        if (!counts(look)) continue;
+        result.all.insert(result.all.end(), look.ceiling.samples.begin(), look.ceiling.samples.end());
+        result.proven = std::max(result.proven, look.ceiling.rate.low.value);
+    }
     const bool per_clock = result.clock.median.value > 0;
     result.whole = sustained_rate(result.all, tolerance, result.clock);
     if (result.whole.rate.n == 0) return result;
@@ -207,9 +211,22 @@ bool goes_with(const LevelRounds& level, const Places& places)
     return agree >= 0;
 }
 
+/// What one look proved stays so, though the samples that were kept of it lack some of the fastest.
+SustainedRate at_least(double proven, SustainedRate rate)
+{
+    const double more = rate.rate.low.value > 0 ? proven / rate.rate.low.value : 0;
+    if (rate.steadiness != Steadiness::at_least || more <= 1) return rate;
+    for (double* const end :
+         {&rate.rate.low.value, &rate.rate.median.value, &rate.per_clock.low.value, &rate.per_clock.median.value})
+        *end *= more;
+    rate.rate.high.value = std::max(rate.rate.high.value, proven);
+    rate.per_clock.high.value = std::max(rate.per_clock.high.value, rate.per_clock.low.value);
+    return rate;
+}
+
 SustainedRate rate_over(const Compared& all, double tolerance, const LevelRounds& level)
 {
-    const auto& [has_now, clock, rounds, whole, kept, agreeing, places] = all;
+    const auto& [has_now, clock, proven, rounds, whole, kept, agreeing, places] = all;
     if (whole.rate.n == 0) return {};
     const bool is_per_clock = clock.median.value > 0;
     // A lower bound needs no clock.
@@ -272,7 +289,8 @@ auto key_of(const Ceiling& c)
 
 SustainedRate rate_over_looks(std::span<const Look> looks, double tolerance)
 {
-    return rate_over(compared(looks, tolerance), tolerance, {});
+    const Compared all = compared(looks, tolerance);
+    return at_least(all.proven, rate_over(all, tolerance, {}));
 }
 
 std::vector<double> usual_rates(std::span<const Look> looks, std::optional<long long> without)
@@ -338,7 +356,8 @@ void judge_by_looks(std::span<const Look> looks, std::span<Ceiling> ceilings, st
         const auto found = all.find(key_of(ceiling));
         if (found == all.end()) continue;
         const auto& [seen, rounds] = found->second;
-        const SustainedRate together = rate_over(rounds, tolerance_of(ceiling.level), levels[level_of(ceiling)]);
+        const SustainedRate together =
+            at_least(rounds.proven, rate_over(rounds, tolerance_of(ceiling.level), levels[level_of(ceiling)]));
         ceiling.times = together.times;
         ceiling.over = together.over;
         UsualRates& usual = devices[ceiling.device];
