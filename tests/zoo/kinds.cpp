@@ -152,12 +152,18 @@ constexpr std::array kinds{
          .duty = little,
          .burst = any_length,
          .change = Change::memory_throttle},
+    Kind{"clock drifts, wide vectors", design, Edges::lead, Source::none, none, none, Clocks::drifts, Reports::missing,
+         Guide::low, Cores::alike, true},
+    Kind{.name = "siblings reported as cores, clock drifts",
+         .half = design,
+         .edges = Edges::lead,
+         .clocks = Clocks::drifts,
+         .reports = Reports::wrong,
+         .cores = Cores::hidden_siblings},
 
     Kind{"quiet mixed, two kinds of cores", judging, Edges::mixed, Source::none, none, none, Clocks::fixed,
          Reports::wrong, Guide::none, Cores::two_kinds},
     Kind{"quiet mixed, guide low", judging, Edges::mixed, Source::none, none, none, Clocks::fixed, Reports::right,
-         Guide::low, Cores::alike, true},
-    Kind{"clock drifts, wide vectors", judging, Edges::lead, Source::none, none, none, Clocks::drifts, Reports::missing,
          Guide::low, Cores::alike, true},
     Kind{"clock misread", judging, Edges::sharp, Source::none, none, none, Clocks::misread, Reports::right, Guide::low},
     Kind{"sibling little, spells", judging, Edges::mixed, Source::sibling, little, spells, Clocks::fixed,
@@ -257,12 +263,22 @@ constexpr std::array kinds{
          .duty = little,
          .burst = slices,
          .change = Change::memory_throttle},
-    Kind{.name = "siblings reported as cores, clock drifts",
+    Kind{.name = "clock drifts beside a thief",
          .half = judging,
-         .edges = Edges::lead,
+         .edges = Edges::mixed,
+         .source = Source::steal,
+         .duty = little,
+         .burst = slices,
          .clocks = Clocks::drifts,
-         .reports = Reports::wrong,
-         .cores = Cores::hidden_siblings},
+         .reports = Reports::wrong},
+    Kind{.name = "siblings reported as cores, clock drifts, wide vectors",
+         .half = judging,
+         .edges = Edges::tail,
+         .clocks = Clocks::drifts,
+         .reports = Reports::missing,
+         .guide = Guide::off,
+         .cores = Cores::hidden_siblings,
+         .has_wide_vectors = true},
 };
 
 constexpr std::array moved{
@@ -303,7 +319,11 @@ constexpr std::array moved{
     Moved{"sibling and bus much, spells", "sibling and bus much, spells, wide vectors",
           "2.5% of calibrations had a false level: loads of memory seemed to fall to the sweep's end"},
     Moved{"memory throttled beside a sibling", "memory throttled beside a thief",
-          "2.5% of calibrations had a false level: loads fell to the sweep's end in one round"}};
+          "2.5% of calibrations had a false level: loads fell to the sweep's end in one round"},
+    Moved{"clock drifts, wide vectors", "clock drifts beside a thief",
+          "29.6% of steady arithmetic held the truth: rates per clock were taken times the clock of another time"},
+    Moved{"siblings reported as cores, clock drifts", "siblings reported as cores, clock drifts, wide vectors",
+          "90.3% of steady near ceilings held the truth: the same"}};
 
 }  // namespace
 
