@@ -319,10 +319,14 @@ class Processors(unittest.TestCase):
 
     def test_what_ran_within_tells_of_batches_that_the_outer_operator_does_not_show(self):
         vmapped = [operator("aten::mm", 0, 90, [[5, 6], [6, 7]]), operator("aten::bmm", 10, 50, [[4, 5, 6], [4, 6, 7]])]
+        # x w and its tangent, x' w + x w', as torch.func.jvp runs them within one call
+        product = [[4, 8], [8, 5]]
+        tangent = [operator("aten::mm", begin, length, product) for begin, length in ((0, 90), (10, 9), (20, 9), (30, 9))]
         geometry = ["", "", "", "[1, 1]", "[0, 0]", "[1, 1]"]
         image = [operator("aten::conv2d", 0, 90, [[3, 9, 9], [4, 3, 3, 3]], values=[*geometry, "1"]),
                  operator("aten::convolution", 10, 50, [[1, 3, 9, 9], [4, 3, 3, 3]], values=[*geometry, "False", "[0, 0]", "1"])]
-        self.assertEqual([2 * 4 * 5 * 6 * 7, 2 * 4 * 49 * 27], [of_events(events).rows[0].flops for events in (vmapped, image)])
+        self.assertEqual([2 * 4 * 5 * 6 * 7, 2 * 4 * 49 * 27, 3 * 2 * 4 * 8 * 5],
+                         [of_events(events).rows[0].flops for events in (vmapped, image, tangent)])
 
     def test_what_a_gradient_runs_with_a_gradient_counts_unless_its_checkpoint_stopped_it(self):
         last = operator("aten::mm", 50, 20, [[64, 128], [128, 256]])

@@ -35,8 +35,9 @@ std::string refusal_of_norms(const std::string& place, const std::string& gain, 
     *value.mutable_t() = model.graph().initializer(0);
     add_node(model, "BatchNormalization", {"images", "gain", "shift", "mean", "variance"}, "once");
     model.mutable_graph()->mutable_node(1)->set_name(place + "once");
+    add_node(model, "Identity", {"gain"}, "same gain");
     add_node(model, "BatchNormalization", {"once", gain, "other shift", "mean", "variance"}, "twice");
-    model.mutable_graph()->mutable_node(2)->set_name(place + "twice");
+    model.mutable_graph()->mutable_node(3)->set_name(place + "twice");
     add_end(model, "twice", 3);
     try {
         read(model);
@@ -57,6 +58,7 @@ TEST_CASE("A norm trains its gain alone, and none that an operator Constant has"
     const std::vector<float> ones{1, 1, 1}, others{1, 2, 1};
     CHECK_THAT(refusal_of_norms("/", "gain", ones), Catch::Contains(shared));
     CHECK_THAT(refusal_of_norms("/", "gain", others), Catch::Contains(shared));
+    CHECK_THAT(refusal_of_norms("/", "same gain", others), Catch::Contains(shared));
     CHECK_THAT(refusal_of_norms("node_", "gain", others),
                Catch::Contains("which would be trained apart at 'node_twice'"));
     CHECK(refusal_of_norms("node_", "gain", ones).empty());

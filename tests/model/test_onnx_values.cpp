@@ -58,6 +58,8 @@ x = Gather images i1 axis=2; f = Flatten x; logits = MatMul f w24x10 -> f take_p
 x = Gather images [0,1] axis=1; End x 2 -> Gather of other than one place at 'at x'
 x = Slice images [0] [1] [2]; r = Reshape x [0,3,8]; t = Transpose r perm=0,2,1; p = Gather w9x3 [1,2,3,4,5,6,7,8]; y =
   Add t p; End y 3 -> Add of a constant that is neither a bias nor of each position at 'at y'
+r = Reshape images [0,3,64]; t = Transpose r perm=0,2,1; p = Expand w1x1x3 [1,64,3]; y = Add t p; End y 3 -> Expand of
+  trained numbers to several places at 'at p'
 s = Concat f1,1 f2,2 axis=0; x = Resize images _ s mode=linear; End x 3 -> x resize 3x16x16
 s = Concat f1,1 f2,2 axis=0; x = Add images s; End x 3 -> Concat of floats at 'at s'
 x = Mul images f2; y = Relu x; End y 3 -> Relu of values that a constant multiplies at 'at y'

@@ -82,6 +82,14 @@ class Files(unittest.TestCase):
             found = read(made([*nodes_in(text)], [*held_in(held)], [8]), 2, float_bytes=2)
             self.assertEqual((parameters, stored), (found.parameters, found.stored), text)
 
+    def test_each_of_two_trained_factors_has_a_gradient(self):
+        # as autograd runs them: x (a b) of [2][8], a 8x3, b 3x5: both gradients of a b, and that of the weights of x
+        of_both, of_x = 2 * 8 * 3 * 5, 2 * 2 * 8 * 5
+        for operation in ("MatMul", "Gemm"):
+            found = read(made([*nodes_in(f"w = {operation} a b; y = MatMul x w")], [*held_in("a:8,3 b:3,5")], [8]), batch=2)
+            self.assertEqual([of_both, of_x], [one.forward.flops for one in found.operators])
+            self.assertEqual([2 * of_both, of_x], [one.of_weights.flops + one.of_inputs.flops for one in found.operators])
+
     def test_behind_a_cache_the_last_query_sees_the_last_key(self):
         # pairs that change a result of onnxruntime 1.32 and of onnx's evaluator: 50 of 4 x 14 behind a cache of 10, 10 of 4 x 4
         caches = [helper.make_tensor_value_info(name, 1, [1, 2, 10, 8]) for name in ("keys", "values")]

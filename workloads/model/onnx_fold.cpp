@@ -313,7 +313,14 @@ Tensor folded(const Node& node, const Tensors& constants, bool are_scales)
         }
         return made;
     }
-    if (operation == "Expand") return expanded(made, integers(input(node, constants, 1)));
+    if (operation == "Expand") {
+        Tensor repeated = expanded(made, integers(input(node, constants, 1)));
+        Numbers of_image = repeated.dims;  // the same numbers for all images are still one token
+        if (of_image.size() == 3) of_image[0] = 1;
+        if (made.is_float && !made.origin.empty() && !made.scalar() && count_of(of_image) != count_of(made.dims))
+            throw Refused{"of trained numbers to several places"};
+        return repeated;
+    }
     if (operation == "ConstantOfShape") return repeated(node, integers(made));
     if (operation == "Gather" && made.is_float && made.dims.size() > 1) return rows_of(made, input(node, constants, 1));
     const bool is_shaped = operation == "Reshape" || operation == "Squeeze" || operation == "Unsqueeze";

@@ -37,10 +37,15 @@ class LayerReader {
         const Tensor* const found = constant(node, index);
         if (found == nullptr) throw Refused{"with trained numbers that are not constant"};
         if (!values_.trains(*found)) throw Refused{"with numbers that do not train, of an operator Constant"};
-        const auto [known, is_new] = users_.emplace(node.input(index), node.name());
+        const auto [known, is_new] = users_.emplace(place_of(*found, node, index), node.name());
         // The other exporter joins tensors of the same numbers, such as the gains of two norms before their training.
         const bool are_joined = !node.name().starts_with('/') && found->is_even;
         if (!is_new && !are_joined) throw Refused{"with the weights of '" + known->second + "', " + std::string(apart)};
+    }
+    /// The tensor of the file, whatever the operators between call it.
+    static const std::string& place_of(const Tensor& tensor, const Node& node, int index)
+    {
+        return tensor.origin.empty() ? node.input(index) : tensor.origin;
     }
     const Shape& shape(int layer) const { return graph_.layer(layer).output; }
     const Tensor& weights(const Node& node, std::size_t axes)
@@ -50,7 +55,7 @@ class LayerReader {
             throw Refused{"without constant weights"};
         if (!values_.trains(*found)) throw Refused{"with numbers that do not train, of an operator Constant"};
         count_of(found->dims);  // throws for more than 2^62
-        const auto [known, is_new] = users_.emplace(found->origin.empty() ? node.input(1) : found->origin, node.name());
+        const auto [known, is_new] = users_.emplace(place_of(*found, node, 1), node.name());
         if (!is_new && embedding_of(*found) < 0)
             throw Refused{"with the weights of '" + known->second + "', " + std::string(apart)};
         return *found;

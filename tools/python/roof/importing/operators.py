@@ -91,7 +91,9 @@ class Operators:
         """One pass over a thread; each stack holds the spans of its kind that have not ended. Time that no formula
         covers goes to the innermost operator: on a device that of the kernels it launched, on a CPU its own."""
         outermost: List[Outermost] = []
-        stacks: Dict[str, List[Span]] = {"operator": [], "module": [], "range": [], "compiling": []}
+        stacks: Dict[str, List[Span]] = {"operator": [], "module": [], "range": [], "formula": [],
+                                         "compiling": []}
+        made: List[Traced] = []
         for span in sorted(spans, key=lambda one: (one.start, -one.end)):
             for stack in stacks.values():
                 while stack and stack[-1].end <= span.start:
@@ -108,14 +110,18 @@ class Operators:
                     marked = phase_in(stacks["range"][-1].name) if stacks["range"] else None
                     module = stacks["module"][-1].name if stacks["module"] else ""
                     outermost.append(Outermost(span.start, span.end, span.name, module, marked))
-                work, before = span.what, unit
-                if unit is None and work is not None:
-                    unit = replace(work, devices=set())
-                    outermost[-1].units.append(unit)
-                elif unit is not None and work is not None and work.precision and work.work.contraction_flops > 0:
-                    unit.precision = work.precision
-                    if work.work.contraction_flops >= unit.work.contraction_flops:
-                        unit.work = work.work  # of the types that ran, and of all that `vmap` maps over
+                before = unit
+                if span.what is not None:
+                    work = replace(span.what, devices=set(), within=[])
+                    if unit is None:
+                        unit = work
+                        outermost[-1].units.append(unit)
+                    else:
+                        stacks["formula"][-1].what.within.append(work)
+                        if work.precision and work.work.contraction_flops > 0:
+                            unit.precision = work.precision
+                    stacks["formula"].append(span._replace(what=work))
+                    made.append(work)
                 if not self.started:
                     self.add_unknown("cpu", span.name, unit, span.end - span.start)
                     if operators:
@@ -126,6 +132,8 @@ class Operators:
                 stacks[span.kind].append(span)
             elif span.kind == "range" and COMPILING in span.name:
                 stacks["compiling"].append(span)
+        for work in reversed(made):
+            work.settle()
         for call in outermost:
             call.drop_unrun()
         return outermost

@@ -52,6 +52,13 @@ class Traced:
     kind: str
     precision: str  #: of its first input; empty if it is none that is known
     devices: Set[str] = field(default_factory=set)  #: that what it launched ran on
+    within: List["Traced"] = field(default_factory=list)  #: the next operators in it that have a formula
+
+    def settle(self) -> None:
+        """Takes the work of those within: of the types that ran, and of all that `vmap` maps over or a tangent adds."""
+        ran = Work.sum(one.work for one in self.within)
+        if ran.contraction_flops >= self.work.contraction_flops + (len(self.within) > 1) and ran.contraction_flops > 0:
+            self.work = ran
 
 
 def short(name: str) -> str:

@@ -259,7 +259,9 @@ def count_product(into: Operator, operation: str, given: Given, data: Sequence[O
         into.forward = into.forward + attended if flops else attended
         if gradients or flops and trains:
             into.of_inputs += work.attention("_scaled_dot_product_", {**arguments, "grad_out": result}, result)
-    if trains and weights and flops:
-        into.of_weights = work.contraction(flops, [out, *xs], trained(constants))
+    if trains and weights and flops:  # of two trained factors each has a gradient
+        factors = [one for one in data[:2] if one in weights] if operation not in RECURRENT | ATTENTION | EXPERTS else []
+        others = xs + (weights if len(factors) > 1 else [])
+        into.of_weights = work.contraction(flops * max(1, len(factors)), [out, *others], trained(constants))
     into.fixed = (known_bytes(constants), known_bytes(weights) if of_gradients else 0,
                   known_bytes(trained(constants)) if into.of_weights.flops else 0)
