@@ -61,6 +61,7 @@ TEST_CASE("A norm trains its gain alone, and none that an operator Constant has"
     CHECK_THAT(refusal_of_norms("/", "same gain", others), Catch::Contains(shared));
     CHECK_THAT(refusal_of_norms("node_", "gain", others),
                Catch::Contains("which would be trained apart at 'node_twice'"));
+    CHECK(refusal_of_norms("/", "same gain", ones).empty());
     CHECK(refusal_of_norms("node_", "gain", ones).empty());
     CHECK(refusal_of_norms("node_", "gain", {}).empty());
     CHECK_THAT(

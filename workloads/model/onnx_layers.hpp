@@ -37,9 +37,12 @@ class LayerReader {
         const Tensor* const found = constant(node, index);
         if (found == nullptr) throw Refused{"with trained numbers that are not constant"};
         if (!values_.trains(*found)) throw Refused{"with numbers that do not train, of an operator Constant"};
-        const auto [known, is_new] = users_.emplace(place_of(*found, node, index), node.name());
-        // The other exporter joins tensors of the same numbers, such as the gains of two norms before their training.
-        const bool are_joined = !node.name().starts_with('/') && found->is_even;
+        const std::string& place = place_of(*found, node, index);
+        const auto [known, is_new] = users_.emplace(place, node.name());
+        // Exporters join tensors of the same numbers, such as the gains of two norms before their training: the one
+        // that traces by Identity, behind which the other name is, the other by the name alone.
+        const bool is_renamed = !node.name().starts_with('/') || node.input(index) != place;
+        const bool are_joined = is_renamed && found->is_even;
         if (!is_new && !are_joined) throw Refused{"with the weights of '" + known->second + "', " + std::string(apart)};
     }
     /// The tensor of the file, whatever the operators between call it.
