@@ -40,7 +40,6 @@ class StepProfile {
         for (const TimedPart& part : parts)
             labels_.push_back(recorder_.number_of({part.layer, std::string(name(part.phase))}));
         for (const TimedPart& part : parts) phases_.emplace_back(name(part.phase));
-        for (const TimedPart& part : parts) compulsory_ += part.work.compulsory;
     }
 
     void enter(std::size_t part)
@@ -70,7 +69,6 @@ class StepProfile {
         if (const std::size_t dropped = recorder_.dropped(); dropped > 0)
             remarks.push_back(std::to_string(dropped) + " records were dropped: kernels, calls or copies are missing");
         try_to_count(remarks, [&] { count_whole(launch, remarks); });
-        add_memory_use(launch, remarks);
         return remarks;
     }
 
@@ -107,20 +105,6 @@ class StepProfile {
             remarks.push_back(std::string("no hardware counters: ") + error.what());
         } catch (const Error& error) {
             remarks.push_back(std::string("hardware counters failed: ") + error.what());
-        }
-    }
-
-    /// The traffic of device memory by NVML, which does not depend on CUPTI and needs other rights.
-    void add_memory_use(const Launch& launch, std::vector<std::string>& remarks)
-    {
-        try {
-            const MemoryUse use = memory_use(number(), launch);
-            require_bytes(use, device_, compulsory_);
-            remarks.push_back(describe(use, device_));
-            counters_.push_back(
-                {device_.name, CounterScope::step, {}, {}, {}, std::nullopt, "nvml.gpm.dram_bw_util", use.share, "1"});
-        } catch (const Error& error) {
-            remarks.emplace_back(error.what());
         }
     }
 
@@ -230,7 +214,6 @@ class StepProfile {
     std::vector<LaunchSeen> traced_;  ///< kernels of the last step
     std::vector<CounterRecord> counters_;
     std::size_t unknown_ = 0;  ///< counters without a value, in the last count
-    Bytes compulsory_{};       ///< of all parts
 };
 
 }  // namespace

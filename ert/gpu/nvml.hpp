@@ -53,7 +53,6 @@ class Nvml {
 
     /// "580.159"; empty if unknown.
     std::string driver_version() const;
-    const Library& functions() const { return library_; }
 
   private:
     explicit Nvml(Library library) : library_(library) {}
