@@ -28,7 +28,7 @@ STEPS = (
     Step("ncu", "Nsight Compute reads the same of a training step's kernels", 65, 100, (*TRAINS, part("cupti"), ncu),
          profiles.count_beside_ncu),
     Step("quick-calibration", "the main ceilings, in under 15 seconds", 9, 20, (gpu,), ceilings.calibrate_quickly),
-    Step("more-ceilings", "latencies to 60 GB, conflicts, exponentials, tiles", 15, 120, (gpu,),
+    Step("more-ceilings", "latencies to 60 GB", 15, 120, (gpu,),
          ceilings.sweep_plan("more-ceilings", "gpu_more")),
     Step("training-beside-pytorch", "our steps compared with PyTorch, at its best where time allows, in turns", 68, 2100, (*TRAINS, torch),
          training.beside_pytorch),

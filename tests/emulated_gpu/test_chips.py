@@ -18,14 +18,14 @@ LAUNCHES, BATCH, RATE, WITHIN = 2, 2, 0.01, {"fp32": 1e-5, "fp16": 1e-3}
 CHIPS = {
     "p40": ("6.1", {}),
     "v100": ("7.0", {"tile mma fp16": "m8n8k4"}),
-    "t4": ("7.5", {"tile mma fp16": "m16n8k8", "tile mma int8": "m8n8k16", "tile_fp16_sums mma fp16": "m16n8k8"}),
-    "a100": ("8.0", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32", "tile_fp16_sums mma fp16": "m16n8k16"}),
-    "a10": ("8.6", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32", "tile_fp16_sums mma fp16": "m16n8k16"}),
-    "l4": ("8.9", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32", "tile_fp16_sums mma fp16": "m16n8k16"}),
-    "b300": ("10.3", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32", "tile_fp16_sums mma fp16": "m16n8k16",
+    "t4": ("7.5", {"tile mma fp16": "m16n8k8", "tile mma int8": "m8n8k16"}),
+    "a100": ("8.0", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32"}),
+    "a10": ("8.6", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32"}),
+    "l4": ("8.9", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32"}),
+    "b300": ("10.3", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32",
                       "tile tcgen05 fp16": "m128n256", "tile_pairs tcgen05 fp16": "m256n256"}),
     "rtx5090": ("12.0", {"tile mma fp16": "m16n8k16", "tile mma int8": "m16n8k32", "tile mma fp8": "m16n8k32",
-                         "tile_fp16_sums mma fp16": "m16n8k16", "tile_nv mma fp4": "m16n8k64"}),
+                         "tile_nv mma fp4": "m16n8k64"}),
 }
 
 

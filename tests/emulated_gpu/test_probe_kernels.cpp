@@ -89,9 +89,8 @@ TEST_CASE("mma.sync multiplies every format as the host does", "[kernels]")
 {
     for (const TensorFormat format :
          {TensorFormat::fp64_small, TensorFormat::fp64, TensorFormat::tf32, TensorFormat::fp16, TensorFormat::bf16,
-          TensorFormat::int8, TensorFormat::e4m3, TensorFormat::e5m2, TensorFormat::fp16_sums,
-          TensorFormat::turing_fp16, TensorFormat::turing_fp16_sums, TensorFormat::turing_int8,
-          TensorFormat::volta_fp16})
+          TensorFormat::int8, TensorFormat::e4m3, TensorFormat::e5m2, TensorFormat::turing_fp16,
+          TensorFormat::turing_int8, TensorFormat::volta_fp16})
         check_mma(format);
 }
 
@@ -110,9 +109,7 @@ std::vector<TensorFormat> formats{TensorFormat::tf32, TensorFormat::fp16, Tensor
 
 TEST_CASE("wgmma multiplies every format as the host does", "[kernels]")
 {
-    std::vector<TensorFormat> all = formats;
-    all.push_back(TensorFormat::fp16_sums);
-    for (const TensorFormat format : all) {
+    for (const TensorFormat format : formats) {
         for (const int steps : {1, 3}) {
             const WgmmaOperands operands = wgmma_operands(format, Numbers::whole);
             const std::vector<std::byte> expected = sums_of_block(format, operands, steps);

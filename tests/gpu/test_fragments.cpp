@@ -25,13 +25,6 @@ const std::vector<TensorFormat> instructions{TensorFormat::fp64_small,  TensorFo
 const std::vector<TensorFormat> warpgroup_instructions{TensorFormat::tf32, TensorFormat::fp16, TensorFormat::bf16,
                                                        TensorFormat::int8, TensorFormat::e4m3, TensorFormat::e5m2};
 
-std::vector<TensorFormat> with_fp16_sums()
-{
-    std::vector<TensorFormat> all = warpgroup_instructions;
-    all.push_back(TensorFormat::fp16_sums);
-    return all;
-}
-
 /// Fails for an element outside the matrix.
 void add(Places& places, const Element& element, int rows, int columns)
 {
@@ -173,7 +166,7 @@ TEST_CASE("random numbers keep the sums at zero, whole numbers do not")
         const auto moved = lanes_of_sums(instruction, 4, mma_operands(instruction, Numbers::whole), 1);
         CHECK_FALSE(std::ranges::all_of(moved, is_zero));
     }
-    for (const TensorFormat instruction : with_fp16_sums()) {
+    for (const TensorFormat instruction : warpgroup_instructions) {
         INFO(static_cast<int>(instruction));
         const auto still = sums_of_block(instruction, wgmma_operands(instruction, Numbers::random), 5);
         CHECK(std::ranges::all_of(still, is_zero));
@@ -246,7 +239,7 @@ TEST_CASE("numbers of 4 bits lie two in a byte, the first in the lower half")
 TEST_CASE("sums of whole numbers are small enough to be exact in any order of adding")
 {
     // 14 bits: what the tensor cores of compute capability 9.0 keep of sums in fp8.
-    for (const TensorFormat instruction : with_fp16_sums()) {
+    for (const TensorFormat instruction : warpgroup_instructions) {
         const double most = std::ldexp(1, std::min(14, sum_format(instruction).significand_bits) - 1);
         const WgmmaOperands operands = wgmma_operands(instruction, Numbers::whole);
         Matrix turned{operands.b.columns, operands.b.rows, {}};

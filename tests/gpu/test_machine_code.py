@@ -81,9 +81,6 @@ class Chains(unittest.TestCase):
         self.check("float", "add", ["FADD"])
         self.check("float", "mul", ["FMUL"])
 
-    def test_exponentials(self):
-        self.check("float", "exp", ["MUFU"])
-
     def test_fp64(self):
         self.check("double", "fma", ["DFMA"])
         self.check("double", "add", ["DADD"])
@@ -110,14 +107,14 @@ class TensorCores(unittest.TestCase):
                     self.assertEqual(count, kernel.counts[instruction])
 
     def test_mma_is_one_machine_instruction_each(self):
-        for instruction in ("tf32", "fp16", "bf16", "fp16_sums"):
+        for instruction in ("tf32", "fp16", "bf16"):
             self.check("mma_kernel", instruction, "HMMA", BUILT_80)
         self.check("mma_kernel", "int8", "IMMA", BUILT_80)
         self.check("mma_kernel", "fp64_small", "DMMA", BUILT_80)
         self.check("mma_kernel", "fp64", "DMMA", [each for each in BUILT_90 if each == 90])
 
     def test_mma_of_turing_is_one_machine_instruction_each(self):
-        for instruction, name in (("turing_fp16", "HMMA"), ("turing_fp16_sums", "HMMA"), ("turing_int8", "IMMA")):
+        for instruction, name in (("turing_fp16", "HMMA"), ("turing_int8", "IMMA")):
             self.check("mma_kernel", instruction, name, (75,))
         # Volta's has four steps; where CUDA compiles no 7.0, its code is one for 7.5.
         self.check("mma_kernel", "volta_fp16", "HMMA884", [70 if 70 in BUILT else 75], 4 * MMA_INSTRUCTIONS)
@@ -132,7 +129,7 @@ class TensorCores(unittest.TestCase):
 
     def test_wgmma_are_all_there(self):
         kernels = {"WgmmaTf32": "HGMMA", "WgmmaFp16": "HGMMA", "WgmmaBf16": "HGMMA",
-                   "WgmmaE4m3": "QGMMA", "WgmmaE5m2": "QGMMA", "WgmmaInt8": "IGMMA", "WgmmaFp16Sums": "HGMMA"}
+                   "WgmmaE4m3": "QGMMA", "WgmmaE5m2": "QGMMA", "WgmmaInt8": "IGMMA"}
         for format_name, instruction in kernels.items():
             self.check("wgmma_kernel", format_name, instruction, (90,), WGMMA_INSTRUCTIONS)
 
@@ -188,15 +185,6 @@ class Memory(unittest.TestCase):
                     self.assertEqual(0, kernel.counts["STG.64"])
                     self.assertEqual(operation == "load", kernel.counts["STG.32"] == 1, "the sum of a load")
 
-    def test_tiles_use_the_copy_engines_only(self):
-        kernels = found("bulk_tile_kernel")
-        self.assertEqual(BUILT_90, capabilities(kernels))
-        for kernel in kernels:
-            with self.subTest(kernel):
-                self.assertEqual(2, kernel.counts["UTMALDG"], "ahead of the loop and in it")
-                self.assertEqual(0, kernel.counts["UBLKCP"])
-                self.assertEqual(0, sum(count for name, count in kernel.counts.items() if name.startswith("LDG")))
-
     def test_a_chase_is_one_load_after_the_other(self):
         for kernel in found("chase_kernel"):
             with self.subTest(kernel):
@@ -206,17 +194,16 @@ class Memory(unittest.TestCase):
 class Curve(unittest.TestCase):
     def test_each_kernel_has_the_multiply_adds_and_loads_of_its_intensity(self):
         kernels = found("intensity_kernel")
-        self.assertEqual(len(BUILT) * 2 * (4 * 10 - 1), len(kernels), "architectures, layouts, precisions, intensities but one of fp16")
+        self.assertEqual(len(BUILT) * 2 * 2 * 10, len(kernels), "architectures, layouts, precisions, intensities")
         for kernel in kernels:
             kind = kernel.arguments[0]
-            multiply_adds = int(kernel.arguments[1]) // (2 if kind == "__half2" else 1)
+            multiply_adds = int(kernel.arguments[1])
             vectors = 1 if multiply_adds > 64 else 4 + 1  # unrolled, then one at a time for what is left
             with self.subTest(kernel):
                 self.assertEqual(vectors, kernel.counts["LDG.128"])
-                count = kernel.counts[{"double": "DFMA", "float": "FFMA", "__half2": "HFMA2", "int": "IMAD"}[kind]]
+                count = kernel.counts[{"double": "DFMA", "float": "FFMA"}[kind]]
                 self.assertGreaterEqual(count, vectors * multiply_adds)
-                # Addresses are made by IMAD, too.
-                self.assertLess(count, vectors * multiply_adds + (8 if kind != "int" else 100))
+                self.assertLess(count, vectors * multiply_adds + 8)
 
 
 if __name__ == "__main__":

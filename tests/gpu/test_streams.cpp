@@ -118,11 +118,11 @@ TEST_CASE("an intensity is an eighth of the multiply-adds of a vector")
 
 TEST_CASE("the check of a curve takes no more vectors than the sums of its precision are exact for")
 {
-    // fp16: sums up to 2048 of numbers up to 2; 512 multiply-adds are 256 instructions, 32 for each of 8 sums.
-    CHECK(exact_vectors(Precision::fp16, 512, 10) == 10 * (2048 / (2 * 32) - 1));
-    CHECK(exact_vectors(Precision::fp16, 2, 1) == 1023);
+    // fp32: sums up to 2^24 of numbers up to 2; of 512 multiply-adds each of 8 sums has 64.
+    CHECK(exact_vectors(Precision::fp32, 512, 10) == 10 * ((std::size_t{1} << 24) / (2 * 64) - 1));
     CHECK(exact_vectors(Precision::fp32, 512, 1) == (std::size_t{1} << 24) / (2 * 64) - 1);
-    CHECK(exact_vectors(Precision::int32, 8, 1) == (std::size_t{1} << 30) - 1);
+    CHECK(exact_vectors(Precision::fp32, 2, 1) == (std::size_t{1} << 23) - 1);
+    CHECK(exact_vectors(Precision::fp64, 8, 1) == (std::size_t{1} << 52) - 1);
 }
 
 TEST_CASE("the sums of the curve equal those of its multiply-adds done one by one")

@@ -17,18 +17,6 @@ __device__ void load_chunk(Ring& ring, int stage, const char* from)
                  : "memory");
 }
 
-/// `map`: bulk_tiles_across tiles make a row of the array.
-__device__ void load_tile(Ring& ring, int stage, const void* map, int tile)
-{
-    const unsigned barrier = expect_chunk(ring, stage);
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
-            shared_address(ring.chunks[stage])),
-        "l"(map), "r"(tile % bulk_tiles_across * bulk_tile_words), "r"(tile / bulk_tiles_across * bulk_tile_rows),
-        "r"(barrier)
-        : "memory");
-}
-
 __device__ void store_chunk(const Ring& ring, int stage, char* to)
 {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
@@ -37,10 +25,9 @@ __device__ void store_chunk(const Ring& ring, int stage, char* to)
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/// load(stage, n): begins to load the n-th chunk.
-template <class Load>
-__device__ std::uint32_t load_all(Ring& ring, const Chunks& chunks, const Load& load, bool adds)
+__device__ std::uint32_t load_all(Ring& ring, const Chunks& chunks, const char* from, bool adds)
 {
+    const auto load = [&](int stage, long long n) { load_chunk(ring, stage, from + chunks.offset(n)); };
     const bool leads = threadIdx.x == 0;
     std::uint32_t sum = 0;
     for (long long n = 0; n < bulk_stages && n < chunks.count; ++n) {
@@ -94,8 +81,7 @@ __global__ void __launch_bounds__(bulk_threads) bulk_kernel(StreamLaunch launch)
     const auto* from = static_cast<const char*>(launch.a);
     auto* to = static_cast<char*>(launch.out);
     if constexpr (operation == StreamOperation::load) {
-        const auto load = [&](int stage, long long n) { load_chunk(ring, stage, from + chunks.offset(n)); };
-        const std::uint32_t sum = load_all(ring, chunks, load, launch.sums != nullptr);
+        const std::uint32_t sum = load_all(ring, chunks, from, launch.sums != nullptr);
         if (launch.sums != nullptr) launch.sums[blockIdx.x * bulk_threads + threadIdx.x] = sum;
     } else if constexpr (operation == StreamOperation::store) {
         store_all(ring, chunks, to);
@@ -105,32 +91,15 @@ __global__ void __launch_bounds__(bulk_threads) bulk_kernel(StreamLaunch launch)
     span.end(launch.reading);
 }
 
-/// Loads by tiles alone.
-__global__ void __launch_bounds__(bulk_threads) bulk_tile_kernel(StreamLaunch launch)
-{
-    extern __shared__ __align__(128) char memory[];
-    Ring& ring = *reinterpret_cast<Ring*>(memory);
-    const ClockSpan span;
-    prepare(ring);
-    const Chunks chunks(launch);
-    asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(launch.map) : "memory");
-    const auto load = [&](int stage, long long n) {
-        load_tile(ring, stage, launch.map, static_cast<int>(chunks.number(n)));
-    };
-    const std::uint32_t sum = load_all(ring, chunks, load, launch.sums != nullptr);
-    if (launch.sums != nullptr) launch.sums[blockIdx.x * bulk_threads + threadIdx.x] = sum;
-    span.end(launch.reading);
-}
-
 }  // namespace
 
 /// The limit of shared memory is raised on the current device.
-Kernel<StreamLaunch> bulk_kernel_of(StreamOperation operation, bool of_tiles)
+Kernel<StreamLaunch> bulk_kernel_of(StreamOperation operation)
 {
     if (operation == StreamOperation::triad) throw Unsupported("the copy engine does not compute");
     constexpr void (*kernels[])(StreamLaunch){bulk_kernel<StreamOperation::load>, bulk_kernel<StreamOperation::store>,
                                               bulk_kernel<StreamOperation::copy>};
-    const auto kernel = of_tiles ? bulk_tile_kernel : kernels[static_cast<unsigned>(operation)];
+    const auto kernel = kernels[static_cast<unsigned>(operation)];
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Ring)));
     return {kernel, bulk_threads, sizeof(Ring)};
 }

@@ -10,13 +10,8 @@ inline constexpr int bulk_chunk_bytes = 8 << 10;
 inline constexpr int bulk_stages = 8;    ///< chunks of a block in flight at once
 inline constexpr int bulk_threads = 32;  ///< of a block; one of them issues the copies
 
-/// A chunk as a tile of a matrix: rows of so many words, of which neighbouring tiles have the next ones.
-inline constexpr int bulk_tile_words = 32;
-inline constexpr int bulk_tile_rows = bulk_chunk_bytes / 4 / bulk_tile_words;
-inline constexpr int bulk_tiles_across = 8;
-
 /// Load, store or copy; `vectors` are whole chunks. A load adds up what arrives if `sums` is not null; its check needs
-/// that. Loads `of_tiles`: each chunk is a tile of the launch's `map`. Throws Error or Unsupported.
-Kernel<StreamLaunch> bulk_kernel_of(StreamOperation operation, bool of_tiles = false);
+/// that. Throws Error or Unsupported.
+Kernel<StreamLaunch> bulk_kernel_of(StreamOperation operation);
 
 }  // namespace roof::gpu

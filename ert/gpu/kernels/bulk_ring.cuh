@@ -76,8 +76,7 @@ struct Chunks {
           count(mine * launch.passes)
     {
     }
-    __device__ long long number(long long n) const { return n % mine * blocks + block; }
-    __device__ long long offset(long long n) const { return number(n) * bulk_chunk_bytes; }
+    __device__ long long offset(long long n) const { return (n % mine * blocks + block) * bulk_chunk_bytes; }
 };
 
 }  // namespace roof::gpu

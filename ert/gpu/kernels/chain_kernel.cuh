@@ -19,21 +19,9 @@ inline __device__ unsigned multiply_add(unsigned x, unsigned factor, unsigned ad
     return x;
 }
 
-/// 2^x, or its inverse.
-template <bool is_inverse>
-__device__ float exponential(float x)
-{
-    if constexpr (is_inverse)
-        asm("lg2.approx.ftz.f32 %0, %0;" : "+f"(x));
-    else
-        asm("ex2.approx.ftz.f32 %0, %0;" : "+f"(x));
-    return x;
-}
-
-template <ChainOperation operation, bool is_second, class Real>
+template <ChainOperation operation, class Real>
 __device__ Real apply(Real x, Real factor, Real addend)
 {
-    if constexpr (operation == ChainOperation::exp) return exponential<is_second>(x);
     constexpr bool is_pair = std::is_same_v<Real, __half2> || std::is_same_v<Real, __nv_bfloat162>;
     if constexpr (operation == ChainOperation::fma) {
         if constexpr (is_pair)
@@ -71,9 +59,9 @@ __global__ void __launch_bounds__(chain_threads) chain_kernel(ChainLaunch launch
 #pragma unroll
         for (int pair = 0; pair < chain_instructions / chains / 2; ++pair) {
 #pragma unroll
-            for (int chain = 0; chain < chains; ++chain) x[chain] = apply<operation, false>(x[chain], f, c);
+            for (int chain = 0; chain < chains; ++chain) x[chain] = apply<operation>(x[chain], f, c);
 #pragma unroll
-            for (int chain = 0; chain < chains; ++chain) x[chain] = apply<operation, true>(x[chain], g, d);
+            for (int chain = 0; chain < chains; ++chain) x[chain] = apply<operation>(x[chain], g, d);
         }
     }
     const std::size_t block = std::size_t(blockIdx.x) * chains * chain_threads;

@@ -9,10 +9,6 @@ namespace {
 
 ChainFunction function_of(const ChainKernel& kernel)
 {
-    if (kernel.operation == ChainOperation::exp) {
-        if (kernel.precision == Precision::fp32) return with_chains<float, ChainOperation::exp>(kernel.chains);
-        throw Unsupported("there is no chain of exponentials in " + std::string(traits(kernel.precision).name));
-    }
     switch (kernel.precision) {
         case Precision::fp64:
             return with_operation<double>(kernel);

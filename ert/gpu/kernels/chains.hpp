@@ -9,15 +9,14 @@
 
 namespace roof::gpu {
 
-enum class ChainOperation { fma, add, mul, exp };
+enum class ChainOperation { fma, add, mul };
 
 inline constexpr int chain_threads = 256;  ///< of a block
 inline constexpr std::array<int, 2> chain_counts{4, 8};
 /// Instructions of each thread in one step of the loop. With so many, the loop's counter and branch are under 1%.
 inline constexpr int chain_instructions = 512;
 
-/// fp64, fp32, fp16, bf16 or int32. int32 has only fma: two integer additions in a row become one instruction. Only
-/// fp32 has exp.
+/// fp64, fp32, fp16, bf16 or int32. int32 has only fma: two integer additions in a row become one instruction.
 struct ChainKernel {
     Precision precision = Precision::fp32;
     ChainOperation operation = ChainOperation::fma;
@@ -31,9 +30,9 @@ constexpr int lanes_of(Precision precision)
 }
 
 /// Every chain alternates between x = first(x) and x = second(x), which cancel each other. fma: x * f + x, of int32 x *
-/// f + c; add: x + c; mul: x * f; exp: 2^x and log2(x) by the special function units, approximate. A multiply-add of
-/// three different registers has conflicts in the banks of the register file, and how many is up to the compiler: on an
-/// H100 they cost 4 to 12% of the rate. Elements are registers of the precision.
+/// f + c; add: x + c; mul: x * f. A multiply-add of three different registers has conflicts in the banks of the
+/// register file, and how many is up to the compiler: on an H100 they cost 4 to 12% of the rate. Elements are registers
+/// of the precision.
 struct ChainLaunch {
     const void* starts;     ///< [chains][chain_threads]: the same for every block
     const void* constants;  ///< [4]: f and c of the first, f and c of the second

@@ -21,13 +21,11 @@ enum class TensorFormat {
     int8,
     e4m3,  ///< mma on compute capability 8.9, and 12.0 on
     e5m2,
-    fp16_sums,  ///< fp16 with sums in fp16, two in a register; not of tcgen05
     mxfp8,  ///< tcgen05, and mma from 12.0 on: e4m3 and e2m1 with a scale for each 32 numbers, e2m1 with one for each
             ///< 16
     mxfp4,
     nvfp4,
     turing_fp16,  ///< from here on mma of 7.5 alone: 16 x 8 x 8 (int8: 8 x 8 x 16)
-    turing_fp16_sums,
     turing_int8,
     volta_fp16  ///< mma of 7.0 alone: four products of 8 x 8 x 4, each by eight lanes
 };

@@ -3,9 +3,6 @@
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/intensity.hpp"
 
-#include <cuda_fp16.h>
-
-#include <type_traits>
 #include <utility>
 
 namespace roof::gpu {
@@ -34,49 +31,6 @@ __device__ Vector<float> read(const Vector<float>* from)
     return v;
 }
 
-__device__ Vector<int> read(const Vector<int>* from)
-{
-    Vector<int> v;
-    asm volatile("ld.global.v4.s32 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(v.values[0]), "=r"(v.values[1]), "=r"(v.values[2]), "=r"(v.values[3])
-                 : "l"(from));
-    return v;
-}
-
-__device__ Vector<__half2> read(const Vector<__half2>* from)
-{
-    const auto words = read(reinterpret_cast<const Vector<int>*>(from));
-    Vector<__half2> v;
-#pragma unroll
-    for (int i = 0; i < Vector<__half2>::elements; ++i) v.values[i] = reinterpret_cast<const __half2&>(words.values[i]);
-    return v;
-}
-
-/// Multiply-adds of one instruction.
-template <class Real>
-constexpr int lanes = multiply_adds_of_instruction(std::is_same_v<Real, __half2> ? Precision::fp16 : Precision::fp32);
-
-__device__ __half2 multiply_add(__half2 value, __half2 factor, __half2 addend)
-{
-    return __hfma2(value, factor, addend);
-}
-
-__device__ int multiply_add(int value, int factor, int addend)
-{
-    return value * factor + addend;
-}
-
-template <class Real>
-__device__ Real multiply_add(Real value, Real factor, Real addend)
-{
-    return fma(value, factor, addend);
-}
-
-__device__ unsigned bits_of(int value)
-{
-    return static_cast<unsigned>(value);
-}
-
 __device__ unsigned bits_of(double value)
 {
     return static_cast<unsigned>(__double2hiint(value) ^ __double2loint(value));
@@ -85,22 +39,6 @@ __device__ unsigned bits_of(double value)
 __device__ unsigned bits_of(float value)
 {
     return __float_as_uint(value);
-}
-
-__device__ unsigned bits_of(__half2 value)
-{
-    return reinterpret_cast<const unsigned&>(value);
-}
-
-template <class Real>
-__device__ double sum_of(Real value)
-{
-    return value;
-}
-
-__device__ double sum_of(__half2 value)
-{
-    return __low2float(value) + __high2float(value);
 }
 
 /// Uses the elements that no instruction takes; else the assembler would not load them.
@@ -118,7 +56,7 @@ __device__ void work_on(const Vector<Real>& vector, Real factor, Real (&sums)[in
 #pragma unroll
     for (int i = 0; i < instructions; ++i) {
         Real& sum = sums[i % intensity_accumulators];
-        sum = multiply_add(sum, factor, vector.values[element_of(i, Vector<Real>::elements)]);
+        sum = fma(sum, factor, vector.values[element_of(i, Vector<Real>::elements)]);
     }
 }
 
@@ -140,8 +78,7 @@ template <class Real, int multiply_adds, StreamLayout layout>
 __global__ void __launch_bounds__(intensity_threads, 2) intensity_kernel(IntensityLaunch launch)
 {
     // Above some hundred instructions, unrolling over vectors brings nothing.
-    constexpr int instructions = multiply_adds / lanes<Real>;
-    constexpr int unroll = instructions > 64 ? 1 : stream_unroll;
+    constexpr int unroll = multiply_adds > 64 ? 1 : stream_unroll;
     const ClockSpan span;
     const auto* array = static_cast<const Vector<Real>*>(launch.array);
     const Real factor = *static_cast<const Real*>(launch.factor);
@@ -153,16 +90,16 @@ __global__ void __launch_bounds__(intensity_threads, 2) intensity_kernel(Intensi
         std::size_t i = mine.first;
 #pragma unroll 1
         for (; i + (unroll - 1) * mine.step < mine.end; i += unroll * mine.step)
-            take<instructions, unroll>(array + i, mine.step, factor, sums, rest);
+            take<multiply_adds, unroll>(array + i, mine.step, factor, sums, rest);
 #pragma unroll 1
         for (; unroll > 1 && i < mine.end; i += mine.step)
-            take<instructions, 1>(array + i, mine.step, factor, sums, rest);
+            take<multiply_adds, 1>(array + i, mine.step, factor, sums, rest);
     }
     double all = 0;
 #pragma unroll
-    for (int i = 0; i < intensity_accumulators; ++i) all += sum_of(sums[i]);
+    for (int i = 0; i < intensity_accumulators; ++i) all += sums[i];
     // Never true, but the assembler does not know.
-    if (instructions < Vector<Real>::elements && launch.blocks < 0) all += rest;
+    if (multiply_adds < Vector<Real>::elements && launch.blocks < 0) all += rest;
     launch.sums[blockIdx.x * intensity_threads + threadIdx.x] = all;
     span.end(launch.reading);
 }
@@ -182,9 +119,7 @@ Function with_multiply_adds(int multiply_adds, std::index_sequence<index...>)
 {
     Function found = nullptr;
     const auto find = [&]<int each>(std::integral_constant<int, each>) {
-        if constexpr (each >= lanes<Real>) {
-            if (each == multiply_adds) found = intensity_kernel<Real, each, layout>;
-        }
+        if (each == multiply_adds) found = intensity_kernel<Real, each, layout>;
     };
     (find(std::integral_constant<int, multiply_adds_of_vector[index]>()), ...);
     return found;
@@ -201,8 +136,6 @@ Function with_layout(const IntensityKernel& kernel)
 
 Function function_of(const IntensityKernel& kernel)
 {
-    if (kernel.precision == Precision::int32) return with_layout<int>(kernel);
-    if (kernel.precision == Precision::fp16) return with_layout<__half2>(kernel);
     return kernel.precision == Precision::fp64 ? with_layout<double>(kernel) : with_layout<float>(kernel);
 }
 
@@ -217,11 +150,7 @@ void enqueue_intensity_fill(Precision precision, void* array, std::size_t vector
 {
     constexpr int blocks = 1024;
     constexpr int threads = 256;
-    if (precision == Precision::int32)
-        fill_kernel<<<blocks, threads, 0, stream>>>(static_cast<int*>(array), vectors * 4);
-    else if (precision == Precision::fp16)
-        fill_kernel<<<blocks, threads, 0, stream>>>(static_cast<__half*>(array), vectors * 8);
-    else if (precision == Precision::fp64)
+    if (precision == Precision::fp64)
         fill_kernel<<<blocks, threads, 0, stream>>>(static_cast<double*>(array), vectors * 2);
     else
         fill_kernel<<<blocks, threads, 0, stream>>>(static_cast<float*>(array), vectors * 4);

@@ -13,7 +13,7 @@ inline constexpr std::array<int, 10> multiply_adds_of_vector{1, 2, 4, 8, 16, 32,
 inline constexpr int intensity_threads = 512;     ///< of a block
 inline constexpr int intensity_accumulators = 8;  ///< of a thread: multiply-add i uses number i % 8
 
-/// fp64, fp32, fp16 (two multiply-adds in an instruction, so at least two) or int32.
+/// fp64 or fp32.
 struct IntensityKernel {
     Precision precision = Precision::fp64;
     int multiply_adds = 1;
@@ -22,18 +22,13 @@ struct IntensityKernel {
 
 struct IntensityLaunch {
     const void* array = nullptr;
-    const void* factor = nullptr;  ///< 1 in the precision, fp16 twice, so that sums of whole numbers are exact
+    const void* factor = nullptr;  ///< 1 in the precision, so that sums of whole numbers are exact
     double* sums = nullptr;        ///< [block][thread], of all accumulators
     std::size_t vectors = 0;
     ClockReading* reading = nullptr;
     int blocks = 1;
     int passes = 1;
 };
-
-constexpr int multiply_adds_of_instruction(Precision precision)
-{
-    return precision == Precision::fp16 ? 2 : 1;
-}
 
 /// The element of a vector that a multiply-add adds to the sum.
 constexpr int element_of(int multiply_add, int elements)

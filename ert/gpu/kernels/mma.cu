@@ -30,17 +30,6 @@ struct Bf16 : FloatSums<Bf16> {
     static constexpr char types[] = "m16n8k16.row.col.f32.bf16.bf16";
 };
 
-struct Fp16Sums {
-    using Operand = std::uint32_t;
-    using Sum = std::uint32_t;
-    static __device__ void multiply_add(Sum (&d)[2], const Operand (&a)[4], const Operand (&b)[2])
-    {
-        asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
-                     : "+r"(d[0]), "+r"(d[1])
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-    }
-};
-
 struct Int8 {
     using Operand = std::uint32_t;
     using Sum = std::int32_t;
@@ -64,10 +53,7 @@ MmaKernel kernel_of(TensorFormat instruction, int chains)
                                           mma_with_chains<Tf32, TensorFormat::tf32>,
                                           mma_with_chains<Fp16, TensorFormat::fp16>,
                                           mma_with_chains<Bf16, TensorFormat::bf16>,
-                                          mma_with_chains<Int8, TensorFormat::int8>,
-                                          nullptr,  // e4m3
-                                          nullptr,  // e5m2
-                                          mma_with_chains<Fp16Sums, TensorFormat::fp16_sums>};
+                                          mma_with_chains<Int8, TensorFormat::int8>};
     return kernels[static_cast<unsigned>(instruction)](chains);
 }
 

@@ -16,7 +16,6 @@ struct MmaShape {
     int b_registers;      ///< of a lane
     int sum_registers;    ///< of a lane
     int register_bytes;   ///< of operands; sums have as many, or 4
-    int packed_sums = 1;  ///< in a register
     int scale_words = 0;  ///< behind the registers of A, and behind those of B, of a lane
     int products = 1;     ///< of a warp, m / products by n / products each, along the diagonal
 
@@ -44,21 +43,17 @@ constexpr MmaShape shape_of(TensorFormat instruction)
         case TensorFormat::fp16:
         case TensorFormat::bf16:
             return {16, 8, 16, 2, 4, 2, 4, 4};
-        case TensorFormat::fp16_sums:
-            return {16, 8, 16, 2, 4, 2, 2, 4, 2};
         case TensorFormat::mxfp8:
-            return {16, 8, 32, 4, 4, 2, 4, 4, 1, 1};
+            return {16, 8, 32, 4, 4, 2, 4, 4, 1};
         case TensorFormat::mxfp4:
         case TensorFormat::nvfp4:
-            return {16, 8, 64, 8, 4, 2, 4, 4, 1, 1};
+            return {16, 8, 64, 8, 4, 2, 4, 4, 1};
         case TensorFormat::turing_fp16:
             return {16, 8, 8, 2, 2, 1, 4, 4};
-        case TensorFormat::turing_fp16_sums:
-            return {16, 8, 8, 2, 2, 1, 2, 4, 2};
         case TensorFormat::turing_int8:
             return {8, 8, 16, 4, 1, 1, 2, 4};
         case TensorFormat::volta_fp16:
-            return {32, 32, 4, 2, 2, 2, 8, 4, 1, 0, 4};
+            return {32, 32, 4, 2, 2, 2, 8, 4, 0, 4};
         default:
             return {16, 8, 32, 4, 4, 2, 4, 4};
     }

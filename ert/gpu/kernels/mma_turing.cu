@@ -18,17 +18,6 @@ struct Fp16 {
     }
 };
 
-struct Fp16Sums {
-    using Operand = std::uint32_t;
-    using Sum = std::uint32_t;
-    static __device__ void multiply_add(Sum (&d)[2], const Operand (&a)[2], const Operand (&b)[1])
-    {
-        asm volatile("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3}, {%4}, {%0,%1};"
-                     : "+r"(d[0]), "+r"(d[1])
-                     : "r"(a[0]), "r"(a[1]), "r"(b[0]));
-    }
-};
-
 struct Int8 {
     using Operand = std::uint32_t;
     using Sum = std::int32_t;
@@ -44,9 +33,8 @@ struct Int8 {
 
 MmaKernel turing_kernel(TensorFormat instruction, int chains)
 {
-    if (instruction == TensorFormat::turing_int8) return mma_with_chains<Int8, TensorFormat::turing_int8>(chains);
-    return instruction == TensorFormat::turing_fp16 ? mma_with_chains<Fp16, TensorFormat::turing_fp16>(chains)
-                                                    : mma_with_chains<Fp16Sums, TensorFormat::turing_fp16_sums>(chains);
+    return instruction == TensorFormat::turing_int8 ? mma_with_chains<Int8, TensorFormat::turing_int8>(chains)
+                                                    : mma_with_chains<Fp16, TensorFormat::turing_fp16>(chains);
 }
 
 }  // namespace roof::gpu

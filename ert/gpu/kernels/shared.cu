@@ -1,5 +1,4 @@
-// Neighbouring threads access neighbouring vectors, so that no two threads of a warp use the same bank; words are as
-// far apart as the launch says.
+// Neighbouring threads access neighbouring vectors, so that no two threads of a warp use the same bank.
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/own_numbers.cuh"
 #include "ert/gpu/kernels/shared.hpp"
@@ -18,13 +17,6 @@ __device__ std::uint32_t read_sum(unsigned address)
     return v.x + v.y + v.z + v.w;
 }
 
-__device__ std::uint32_t read_word(unsigned address)
-{
-    std::uint32_t word;
-    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));
-    return word;
-}
-
 __device__ void write(unsigned address, std::uint32_t value)
 {
     asm volatile("st.shared.v4.u32 [%0], {%1,%1,%1,%1};" ::"r"(address), "r"(value) : "memory");
@@ -33,25 +25,19 @@ __device__ void write(unsigned address, std::uint32_t value)
 template <SharedOperation operation>
 __global__ void __launch_bounds__(shared_threads) shared_kernel(SharedLaunch launch)
 {
-    constexpr bool is_words = operation == SharedOperation::words;
-    constexpr int count =
-        shared_words + (is_words ? shared_vectors : 0);  // the last thread's words go on beyond the others
-    __shared__ __align__(16) std::uint32_t words[count];
+    __shared__ __align__(16) std::uint32_t words[shared_words];
     const ClockSpan span;
-    for_own_numbers<shared_threads, count>([&](unsigned i) { words[i] = shared_word(i); });
+    for_own_numbers<shared_threads, shared_words>([&](unsigned i) { words[i] = shared_word(i); });
     __syncthreads();
-    const auto mine = static_cast<unsigned>(__cvta_generic_to_shared(words)) +
-                      (is_words ? 4 * first_shared_word(threadIdx.x, launch.stride) : 16 * threadIdx.x);
+    const auto mine = static_cast<unsigned>(__cvta_generic_to_shared(words)) + 16 * threadIdx.x;
     std::uint32_t sum = 0;
 #pragma unroll 1
     for (int i = 0; i < launch.iterations; ++i) {
 #pragma unroll
         for (int access = 0; access < shared_unroll * shared_vectors; ++access) {
-            const unsigned address = mine + access % shared_vectors * (is_words ? 4 : 16 * shared_threads);
+            const unsigned address = mine + access % shared_vectors * 16 * shared_threads;
             if constexpr (operation == SharedOperation::load)
                 sum += read_sum(address);
-            else if constexpr (is_words)
-                sum += read_word(address);
             else
                 write(address, i + 1);
         }
@@ -68,8 +54,7 @@ __global__ void __launch_bounds__(shared_threads) shared_kernel(SharedLaunch lau
 Kernel<SharedLaunch> shared_kernel_of(SharedOperation operation)
 {
     constexpr void (*kernels[])(SharedLaunch){shared_kernel<SharedOperation::load>,
-                                              shared_kernel<SharedOperation::store>,
-                                              shared_kernel<SharedOperation::words>};
+                                              shared_kernel<SharedOperation::store>};
     return {kernels[static_cast<unsigned>(operation)], shared_threads};
 }
 

@@ -1,5 +1,4 @@
-// Host interface of the kernels of the "shared" bench: passes over a block's shared memory by accesses of 16 bytes, or
-// by words of 4 bytes at a distance from one another.
+// Host interface of the kernels of the "shared" bench: passes over a block's shared memory by accesses of 16 bytes.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
@@ -9,7 +8,7 @@
 
 namespace roof::gpu {
 
-enum class SharedOperation { load, store, words };
+enum class SharedOperation { load, store };
 
 inline constexpr int shared_threads = 512;  ///< of a block
 inline constexpr int shared_vectors = 4;    ///< of each thread: 32 KiB per block
@@ -23,15 +22,7 @@ struct SharedLaunch {
     ClockReading* reading = nullptr;
     int blocks = 1;
     int iterations = 1;
-    int stride =
-        1;  ///< words: from one thread's word to the next one's; 2, 4, … 32 put so many threads of a warp on a bank
 };
-
-/// words: where a thread begins; it reads shared_vectors words from there on.
-constexpr unsigned first_shared_word(unsigned thread, int stride)
-{
-    return thread * static_cast<unsigned>(stride) % shared_words;
-}
 
 /// Word `word` of shared memory before a load.
 constexpr std::uint32_t shared_word(std::uint32_t word)
@@ -39,15 +30,10 @@ constexpr std::uint32_t shared_word(std::uint32_t word)
     return word * 2654435761u + 12345u;
 }
 
-/// load, words: the sum of the words that a thread read. store: the sum of the words that it wrote last.
-constexpr std::uint32_t shared_result(SharedOperation operation, std::uint32_t thread, std::uint32_t iterations,
-                                      int stride = 1)
+/// load: the sum of the words that a thread read. store: the sum of the words that it wrote last.
+constexpr std::uint32_t shared_result(SharedOperation operation, std::uint32_t thread, std::uint32_t iterations)
 {
     std::uint32_t sum = 0;
-    if (operation == SharedOperation::words) {
-        for (std::uint32_t i = 0; i < shared_vectors; ++i) sum += shared_word(first_shared_word(thread, stride) + i);
-        return sum * iterations * shared_unroll;
-    }
     for (std::uint32_t vector = 0; vector < shared_vectors; ++vector) {
         for (std::uint32_t i = 0; i < 4; ++i) sum += shared_word(4 * (vector * shared_threads + thread) + i);
     }

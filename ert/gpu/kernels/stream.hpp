@@ -85,9 +85,8 @@ struct StreamLaunch {
     /// A block's threads begin each pass together. Otherwise some run ahead, and find their own part of a set that does
     /// not fit into a cache still there.
     bool in_step = false;
-    int readers = 1;            ///< of stretches: so many blocks in a row have the same part; divides the blocks
-    const void* map = nullptr;  ///< bulk loads by tiles: a tensor map of `a`, in device memory
-    bool timed = false;         ///< with tiles: loads leave no sums, which would cost as much as they show
+    int readers = 1;     ///< of stretches: so many blocks in a row have the same part; divides the blocks
+    bool timed = false;  ///< with tiles: loads leave no sums, which would cost as much as they show
 };
 
 Kernel<StreamLaunch> stream_kernel_of(const StreamKernel& kernel);

@@ -9,15 +9,10 @@ namespace roof::gpu {
 /// Its limit of shared memory is raised on the current device.
 Kernel<WgmmaLaunch> tcgen05_kernel_of(TensorFormat format)
 {
-    const Tcgen05Kernel kernels[]{tcgen05_kernel<TensorFormat::tf32>,
-                                  tcgen05_kernel<TensorFormat::fp16>,
-                                  tcgen05_kernel<TensorFormat::bf16>,
-                                  tcgen05_int8_kernel(),
-                                  tcgen05_kernel<TensorFormat::e4m3>,
-                                  tcgen05_kernel<TensorFormat::e5m2>,
-                                  nullptr,  // fp16_sums
-                                  tcgen05_kernel<TensorFormat::mxfp8>,
-                                  tcgen05_kernel<TensorFormat::mxfp4>,
+    const Tcgen05Kernel kernels[]{tcgen05_kernel<TensorFormat::tf32>,  tcgen05_kernel<TensorFormat::fp16>,
+                                  tcgen05_kernel<TensorFormat::bf16>,  tcgen05_int8_kernel(),
+                                  tcgen05_kernel<TensorFormat::e4m3>,  tcgen05_kernel<TensorFormat::e5m2>,
+                                  tcgen05_kernel<TensorFormat::mxfp8>, tcgen05_kernel<TensorFormat::mxfp4>,
                                   tcgen05_kernel<TensorFormat::nvfp4>};
     const Tcgen05Kernel kernel = kernels[static_cast<unsigned>(format) - static_cast<unsigned>(TensorFormat::tf32)];
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, tcgen05_operand_bytes));

@@ -9,10 +9,9 @@
 
 namespace roof::gpu {
 
-/// `registers`: of the sums of a thread. `types`: k, and the types of the sums, a and b. `add`, `subtract`: keep the
+/// `types`: k, and the types of the sums, a and b. `add`, `subtract`: keep the
 /// sums (1), then the factors of a and b.
 struct WgmmaTf32 {
-    static constexpr int registers = wgmma_sums;
     static constexpr char types[] = "k8.f32.tf32.tf32";
     static constexpr char add[] = "1, 1, 1";
     static constexpr char subtract[] = "1, -1, 1";
@@ -25,7 +24,6 @@ struct WgmmaE5m2 : WgmmaTf32 {
 };
 /// 16 bits: two zeros more, for operands that are not transposed.
 struct WgmmaFp16 {
-    static constexpr int registers = wgmma_sums;
     static constexpr char types[] = "k16.f32.f16.f16";
     static constexpr char add[] = "1, 1, 1, 0, 0";
     static constexpr char subtract[] = "1, -1, 1, 0, 0";
@@ -33,14 +31,8 @@ struct WgmmaFp16 {
 struct WgmmaBf16 : WgmmaFp16 {
     static constexpr char types[] = "k16.f32.bf16.bf16";
 };
-/// Two sums in a register.
-struct WgmmaFp16Sums : WgmmaFp16 {
-    static constexpr int registers = wgmma_sums / 2;
-    static constexpr char types[] = "k16.f16.f16.f16";
-};
 /// Has no factors, so both only add.
 struct WgmmaInt8 {
-    static constexpr int registers = wgmma_sums;
     static constexpr char types[] = "k32.s32.s8.s8";
     static constexpr char add[] = "1";
     static constexpr char subtract[] = "1";
@@ -50,7 +42,7 @@ namespace {
 
 // wgmma.mma_async of 64 x 128 sums: d += a * b or d -= a * b. `a` and `b` are descriptors of operands in shared memory.
 // The assembler wants each of the 64 sums by name. They are registers of 32 bits here, whatever their type, so that the
-// instruction stands here once for each number of them; a format adds its own text to it.
+// instruction stands here once; a format adds its own text to it.
 template <class Format, const auto& factors>
 __device__ void wgmma(std::uint32_t (&d)[wgmma_sums], std::uint64_t a, std::uint64_t b)
 {
@@ -72,31 +64,15 @@ __device__ void wgmma(std::uint32_t (&d)[wgmma_sums], std::uint64_t a, std::uint
         : "l"(a), "l"(b), "C"(Format::types), "C"(factors));
 }
 
-template <class Format, const auto& factors>
-__device__ void wgmma(std::uint32_t (&d)[wgmma_sums / 2], std::uint64_t a, std::uint64_t b)
-{
-    asm volatile(
-        "wgmma.mma_async.sync.aligned.m64n128%34 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, "
-        "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31 "
-        "}, %32, %33, %35;"
-        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]),
-          "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]),
-          "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]),
-          "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31])
-        : "l"(a), "l"(b), "C"(Format::types), "C"(factors));
-}
-
 /// Keeps the compiler from moving work on the sums past this place.
-template <int registers>
-__device__ void hold(std::uint32_t (&sums)[registers])
+__device__ void hold(std::uint32_t (&sums)[wgmma_sums])
 {
 #pragma unroll
-    for (int i = 0; i < registers; ++i) asm volatile("" : "+r"(sums[i])::"memory");
+    for (int i = 0; i < wgmma_sums; ++i) asm volatile("" : "+r"(sums[i])::"memory");
 }
 
 template <class Format, const auto& factors>
-__device__ void along_k(std::uint32_t (&sums)[Format::registers], unsigned a, unsigned b)
+__device__ void along_k(std::uint32_t (&sums)[wgmma_sums], unsigned a, unsigned b)
 {
 #pragma unroll
     for (int k = 0; k < wgmma_k_steps; ++k) {
@@ -117,7 +93,7 @@ __global__ void __launch_bounds__(wgmma_threads) wgmma_kernel(WgmmaLaunch launch
 
     const auto a = static_cast<unsigned>(__cvta_generic_to_shared(operands));
     const unsigned b = a + wgmma_factors * wgmma_a_bytes;
-    std::uint32_t sums[Format::registers] = {};
+    std::uint32_t sums[wgmma_sums] = {};
     hold(sums);
 #pragma unroll 1
     for (int step = 0; step < launch.steps; ++step) {
@@ -130,10 +106,10 @@ __global__ void __launch_bounds__(wgmma_threads) wgmma_kernel(WgmmaLaunch launch
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     hold(sums);
 
-    auto* to = static_cast<std::uint32_t*>(launch.sums) +
-               (std::size_t(blockIdx.x) * wgmma_threads + threadIdx.x) * Format::registers;
+    auto* to =
+        static_cast<std::uint32_t*>(launch.sums) + (std::size_t(blockIdx.x) * wgmma_threads + threadIdx.x) * wgmma_sums;
 #pragma unroll
-    for (int i = 0; i < Format::registers; ++i) to[i] = sums[i];
+    for (int i = 0; i < wgmma_sums; ++i) to[i] = sums[i];
     span.end(launch.reading);
 }
 
@@ -141,9 +117,8 @@ __global__ void __launch_bounds__(wgmma_threads) wgmma_kernel(WgmmaLaunch launch
 
 Kernel<WgmmaLaunch> wgmma_kernel_of(TensorFormat instruction)
 {
-    constexpr void (*kernels[])(WgmmaLaunch){
-        wgmma_kernel<WgmmaTf32>, wgmma_kernel<WgmmaFp16>, wgmma_kernel<WgmmaBf16>,    wgmma_kernel<WgmmaInt8>,
-        wgmma_kernel<WgmmaE4m3>, wgmma_kernel<WgmmaE5m2>, wgmma_kernel<WgmmaFp16Sums>};
+    constexpr void (*kernels[])(WgmmaLaunch){wgmma_kernel<WgmmaTf32>, wgmma_kernel<WgmmaFp16>, wgmma_kernel<WgmmaBf16>,
+                                             wgmma_kernel<WgmmaInt8>, wgmma_kernel<WgmmaE4m3>, wgmma_kernel<WgmmaE5m2>};
     return {kernels[static_cast<unsigned>(instruction) - static_cast<unsigned>(TensorFormat::tf32)], wgmma_threads};
 }
 

@@ -11,7 +11,7 @@ namespace roof::gpu {
 inline constexpr int wgmma_threads = 128;  ///< one warpgroup, which is a block
 inline constexpr int wgmma_m = 64;
 inline constexpr int wgmma_n = 128;
-inline constexpr int wgmma_sums = wgmma_m * wgmma_n / wgmma_threads;  ///< of a thread; fp16_sums has two in a register
+inline constexpr int wgmma_sums = wgmma_m * wgmma_n / wgmma_threads;  ///< of a thread
 /// A and B have rows of wgmma_row_bytes along k; an instruction takes this many bytes of them.
 inline constexpr int wgmma_k_bytes = 32;
 inline constexpr int wgmma_k_steps = wgmma_row_bytes / wgmma_k_bytes;

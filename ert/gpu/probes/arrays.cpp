@@ -4,10 +4,7 @@
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/bulk.hpp"
 
-#include <cuda.h>
-
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 namespace roof::gpu {
@@ -42,30 +39,6 @@ Arrays::Arrays(StreamOperation operation, std::size_t working_set, std::size_t s
     if (operation == StreamOperation::load) sums_.emplace(sums, "sums of what was read");
 }
 
-void Arrays::map_tiles()
-{
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult known{};
-    roof::gpu::check(
-        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &known));
-    if (known != cudaDriverEntryPointSuccess) throw Unsupported("the driver encodes no tensor maps");
-    constexpr cuuint64_t row_words = cuuint64_t{bulk_tiles_across} * bulk_tile_words;
-    constexpr cuuint64_t row_bytes = row_words * sizeof(float);
-    const std::array<cuuint64_t, 2> size{row_words, vectors_ * vector_bytes / row_bytes};
-    constexpr std::array<cuuint32_t, 2> tile{bulk_tile_words, bulk_tile_rows};
-    constexpr std::array<cuuint32_t, 2> steps{1, 1};
-    CUtensorMap map{};
-    const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found);
-    const CUresult result = encode(&map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, pointer(a_), size.data(), &row_bytes,
-                                   tile.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
-                                   CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (result != CUDA_SUCCESS)
-        throw Error("the driver encodes no tensor map of the array: error " + std::to_string(result));
-    const auto* const bytes = reinterpret_cast<const std::byte*>(&map);
-    map_.emplace(sizeof(map), "a tensor map");
-    map_->write(std::vector(bytes, bytes + sizeof(map)));
-}
-
 StreamLaunch Arrays::launch(StreamLaunch launch) const
 {
     launch.a = pointer(a_);
@@ -73,7 +46,6 @@ StreamLaunch Arrays::launch(StreamLaunch launch) const
     launch.out = pointer(out_);
     launch.sums = pointer(sums_);
     launch.vectors = vectors_;
-    launch.map = pointer(map_);
     return launch;
 }
 

@@ -46,9 +46,6 @@ class Arrays {
     /// On the current device. `sums`: the most that a launch leaves. Throws OutOfMemory or Error.
     Arrays(StreamOperation operation, std::size_t working_set, std::size_t sums, const Stream& stream);
 
-    /// From now on launches load array a by tiles (bulk.hpp), of which it has whole rows. Throws Error; Unsupported
-    /// without the driver's encoder of tensor maps.
-    void map_tiles();
     /// The launch with these arrays.
     StreamLaunch launch(StreamLaunch launch = {}) const;
     std::size_t bytes() const;  ///< of one pass, all arrays together
@@ -67,7 +64,6 @@ class Arrays {
     std::optional<Buffer<float>> b_;
     std::optional<Buffer<float>> out_;
     std::optional<Buffer<std::uint32_t>> sums_;
-    std::optional<Buffer<std::byte>> map_;
 };
 
 }  // namespace roof::gpu

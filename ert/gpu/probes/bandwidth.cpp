@@ -6,9 +6,8 @@
 //             are found by trying. Where the set is a little larger
 //             than the cache, all threads of a multiprocessor begin each pass together: otherwise some run ahead and
 //             find their part of the set still in the cache. isa `cg`: such loads past the L1 (ld.global.cg). isa
-//             `bulk`: the copy engines move chunks, past the L1; isa `tiles`: chunks that are tiles of a matrix, by a
-//             tensor map. Path `readers:2`: one block on each multiprocessor, of which two in a row load the same
-//             stretch past the L1, pass by pass; it counts twice.
+//             `bulk`: the copy engines move chunks, past the L1. Path `readers:2`: one block on each multiprocessor, of
+//             which two in a row load the same stretch past the L1, pass by pass; it counts twice.
 // Saturates   the path to the level that holds the working set, from all multiprocessors together.
 // Bytes       those that the instructions read and write: per word 4 (load, store), 8 (copy), 12 (triad). The L2 writes
 //             whole sectors without reading them first, so there is no write-allocate traffic.
@@ -61,17 +60,18 @@ struct Transfer {
 Transfer transfer_of(const Point& point)
 {
     const std::string& isa = point.text("isa");
-    return {operation_of(point), isa == "bulk" || isa == "tiles", isa == "cg"};
+    return {operation_of(point), isa == "bulk", isa == "cg"};
 }
 
-std::vector<StreamVariant> bulk_variants(StreamOperation operation, bool of_tiles, int multiprocessors)
+std::vector<StreamVariant> bulk_variants(StreamOperation operation, int multiprocessors)
 {
     std::vector<StreamVariant> variants;
-    const int most = resident_blocks(bulk_kernel_of(operation));
+    const Kernel<StreamLaunch> kernel = bulk_kernel_of(operation);
+    const int most = resident_blocks(kernel);
     for (const int each : std::set<int>{1, std::max(1, most / 2), most})
         variants.push_back({"bulk, " + std::to_string(each) + " rings of 64 KiB per multiprocessor",
                             {},
-                            bulk_kernel_of(operation, of_tiles),
+                            kernel,
                             {.blocks = each * multiprocessors}});
     return variants;
 }
@@ -145,7 +145,7 @@ std::vector<StreamVariant> variants_for(const GpuPoint& at)
     const Transfer transfer = transfer_of(at.point);
     const int multiprocessors = attribute(at.id, cudaDevAttrMultiProcessorCount);
     const bool by_two = at.point.has("path");
-    if (transfer.is_bulk) return bulk_variants(transfer.operation, at.point.text("isa") == "tiles", multiprocessors);
+    if (transfer.is_bulk) return bulk_variants(transfer.operation, multiprocessors);
     const Bytes first_cache = capacity_of(at.device, transfer.past_l1 ? "L2" : "L1");
     const auto working_set = static_cast<std::size_t>(at.point.integer("working_set"));
     if (by_two || would_run_ahead(working_set, first_cache)) return stepped_variants(transfer, multiprocessors, by_two);
@@ -163,12 +163,12 @@ class StreamSubject final : public KernelSubject<StreamLaunch, &StreamLaunch::pa
         Variants variants = variants_for(at);
         arrays_.emplace(operation_of(at.point), static_cast<std::size_t>(at.point.integer("working_set")),
                         std::ranges::max(variants | std::views::transform(sums_of)), stream().stream());
-        if (at.point.text("isa") == "tiles") arrays_->map_tiles();
         for (StreamVariant& one : variants) {
             one.work = work_of_bytes(static_cast<double>(arrays_->bytes()) * one.launch.readers);
             one.launch = arrays_->launch(one.launch);
             one.launch.timed = true;
-            // Timed loads by the copy engine do not read what arrives; those by tiles do, and leave no sum.
+            // Timed loads by the copy engine do not read what arrives; those of device memory by tiles do, and leave no
+            // sum.
             if (transfer_of(at.point).is_bulk) one.launch.sums = nullptr;
         }
         settle_on_fastest(variants, max_passes);
@@ -194,19 +194,17 @@ class StreamSubject final : public KernelSubject<StreamLaunch, &StreamLaunch::pa
 
 std::vector<Axis> axes(const Machine& machine)
 {
-    return {
-        word_axis("operation", "what a pass does", names_in(names_of(StreamOperation{}).rows)),
-        {.name = "isa",
-         .meaning = "instructions of 16 bytes, such loads past the L1 (ld.global.cg), bulk copies, or such loads of "
-                    "the tiles of a matrix",
-         .defaults = {"cuda"},
-         .allowed = {"cuda", "cg", "bulk", "tiles"}},
-        {.name = "path",
-         .meaning = "loads past the L1: two multiprocessors load the same line",
-         .defaults = {"lines of their own"},
-         .allowed = {"readers:2"},
-         .optional = true},
-        working_set_axis("bytes of all arrays together, over all multiprocessors", usual_working_sets(machine))};
+    return {word_axis("operation", "what a pass does", names_in(names_of(StreamOperation{}).rows)),
+            {.name = "isa",
+             .meaning = "instructions of 16 bytes, such loads past the L1 (ld.global.cg), or bulk copies",
+             .defaults = {"cuda"},
+             .allowed = {"cuda", "cg", "bulk"}},
+            {.name = "path",
+             .meaning = "loads past the L1: two multiprocessors load the same line",
+             .defaults = {"lines of their own"},
+             .allowed = {"readers:2"},
+             .optional = true},
+            working_set_axis("bytes of all arrays together, over all multiprocessors", usual_working_sets(machine))};
 }
 
 std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device& device)
@@ -216,14 +214,10 @@ std::optional<std::string> unsupported_reason(const Point& point, const Machine&
         return "the working set is less than " + std::to_string(bulk_chunk_bytes) + " bytes for each array";
     const std::string& isa = point.text("isa");
     const bool by_two = point.has("path");
-    if (operation != StreamOperation::load && (isa == "cg" || isa == "tiles" || by_two))
-        return "only loads pass the L1, are of tiles, or have readers";
+    if (operation != StreamOperation::load && (isa == "cg" || by_two)) return "only loads pass the L1, or have readers";
     if (by_two && isa != "cg") return "only loads past the L1 have two readers";
     if (by_two && multiprocessors_of(device) < 2) return "the GPU has one multiprocessor";
-    constexpr int row = bulk_chunk_bytes * bulk_tiles_across;
-    if (isa == "tiles" && point.integer("working_set") % row != 0)
-        return "a matrix of tiles has rows of tiles of " + std::to_string(row) + " bytes";
-    if (isa != "bulk" && isa != "tiles") return std::nullopt;
+    if (isa != "bulk") return std::nullopt;
     if (operation == StreamOperation::triad) return "the copy engine does not compute";
     return missing_capability(device, 90, "the copy engine");
 }

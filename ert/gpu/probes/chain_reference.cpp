@@ -2,9 +2,7 @@
 
 #include "ert/base/formats.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <random>
 
@@ -25,8 +23,6 @@ double apply(const ChainKernel& kernel, const Format& format, double x, double f
             return multiply_add(format, x, 1, addend);
         case ChainOperation::mul:
             return multiply_add(format, x, factor, 0);
-        case ChainOperation::exp:
-            return x;  // the pair cancels
     }
     return x;
 }
@@ -80,19 +76,6 @@ std::vector<double> chain_ends(const ChainKernel& kernel, std::span<const double
         }
     }
     return ends;
-}
-
-bool are_chain_ends(const ChainKernel& kernel, std::span<const std::byte> found, std::span<const std::byte> expected)
-{
-    constexpr float tolerance = 1e-3F;
-    if (kernel.operation != ChainOperation::exp) return std::ranges::equal(found, expected);
-    const auto floats = [](std::span<const std::byte> bytes) {
-        std::vector<float> values(bytes.size() / sizeof(float));
-        std::memcpy(values.data(), bytes.data(), bytes.size());
-        return values;
-    };
-    return std::ranges::equal(floats(found), floats(expected),
-                              [](float end, float due) { return std::abs(end - due) <= tolerance * std::abs(due); });
 }
 
 }  // namespace roof::gpu

@@ -1,5 +1,4 @@
-// The expected results of the chains of the "flops" bench, computed on the host to the last bit; of exponentials, which
-// are approximate, to a thousandth.
+// The expected results of the chains of the "flops" bench, computed on the host to the last bit.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -21,8 +20,5 @@ std::vector<double> chain_starts(Precision precision, std::size_t count);
 
 /// The values after `pairs` pairs of instructions.
 std::vector<double> chain_ends(const ChainKernel& kernel, std::span<const double> starts, int pairs);
-
-/// Whether the registers `found` are the `expected` ones.
-bool are_chain_ends(const ChainKernel& kernel, std::span<const std::byte> found, std::span<const std::byte> expected);
 
 }  // namespace roof::gpu

@@ -5,9 +5,9 @@
 //             by trying.
 // Saturates   the path to the level that holds the working set where the intensity is low, the multiply-add pipe where
 //             it is high. The ridge should lie where the two roofs cross.
-// FLOPs       2 per multiply-add, of int32 as operations; an instruction of fp16 does two. Bytes: those loaded. Both
-// are exact, so the intensity is too. Time        device events; the kernel itself reads the clock. Falsified   if the
-// sums of all threads differ from the host's (the numbers are such that no order of adding rounds);
+// FLOPs       2 per multiply-add. Bytes: those loaded. Both are exact, so the intensity is too.
+// Time        device events; the kernel itself reads the clock.
+// Falsified   if the sums of all threads differ from the host's (the numbers are such that no order of adding rounds);
 //             if the machine code of the loop has other multiply-adds or loads than those counted; if a point lies
 //             above a roof.
 #include "ert/base/error.hpp"
@@ -87,20 +87,13 @@ std::vector<Axis> axes(const Machine& machine)
 {
     const std::vector<std::string> names(intensity_names.begin(), intensity_names.end());
     return {word_axis("intensity", "FLOPs for each byte loaded", names),
-            {.name = "precision",
-             .meaning = "number format",
-             .defaults = {"fp64"},
-             .allowed = {"fp64", "fp32", "fp16", "int32"}},
+            {.name = "precision", .meaning = "number format", .defaults = {"fp64"}, .allowed = {"fp64", "fp32"}},
             working_set_axis("bytes, over all multiprocessors", usual_ert_sets(machine))};
 }
 
 std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device&)
 {
     if (point.integer("working_set") < vector_bytes) return "the working set is less than one vector";
-    const Precision precision = point.precision();
-    if (multiply_adds_for(point.text("intensity")) < multiply_adds_of_instruction(precision))
-        return "an instruction of " + std::string(traits(precision).name) +
-               " does two multiply-adds, so that the lowest intensity is 1/4";
     return std::nullopt;
 }
 

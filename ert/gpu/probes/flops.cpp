@@ -33,12 +33,9 @@ std::optional<std::string> contradiction(const Point& point)
     if (!some_gpu_has("", name)) return isa + " has no " + name;
     if (precision == Precision::int32 && operation != "fma")
         return "two integer additions in a row become one instruction: int32 has only fma";
-    if (operation == "exp" && precision != Precision::fp32) return "the special function units compute in fp32";
     if (operation == "tile_e5m2" && precision != Precision::fp8) return "e5m2 is a format of fp8, not of " + name;
     if (operation == "tile_pairs" && (precision == Precision::fp4 || precision == Precision::int8))
         return "tcgen05 of two blocks is issued in tf32, fp16, bf16 and fp8";
-    if (operation == "tile_fp16_sums" && precision != Precision::fp16)
-        return "only products of fp16 are summed in fp16";
     if (operation == "tile_mx" && precision != Precision::fp8 && precision != Precision::fp4)
         return "only fp8 and fp4 have a scale for each 32 numbers, not " + name;
     if (operation == "tile_nv" && precision != Precision::fp4)
@@ -66,13 +63,10 @@ std::vector<Axis> axes(const Machine&)
 {
     return {
         {.name = "operation",
-         .meaning = "kind of instruction; exp: 2^x and its inverse; tile: a product of matrices; tile_pairs: of two "
-                    "multiprocessors; with fp8 as e4m3 "
-                    "or e5m2, with sums in fp16, or with a "
-                    "scale for each 32 numbers (mx) or 16 (nv)",
+         .meaning = "kind of instruction; tile: a product of matrices; tile_pairs: of two multiprocessors; with fp8 as "
+                    "e4m3 or e5m2, or with a scale for each 32 numbers (mx) or 16 (nv)",
          .defaults = {"fma"},
-         .allowed = {"fma", "add", "mul", "exp", "tile", "tile_pairs", "tile_e5m2", "tile_fp16_sums", "tile_mx",
-                     "tile_nv"}},
+         .allowed = {"fma", "add", "mul", "tile", "tile_pairs", "tile_e5m2", "tile_mx", "tile_nv"}},
         {.name = "isa",
          .meaning = "CUDA cores, or tensor cores by mma.sync, wgmma or tcgen05",
          .defaults = {"cuda"},
@@ -95,7 +89,6 @@ TensorFormat tensor_format_of(const Point& point)
 {
     const std::string& operation = point.text("operation");
     const Precision precision = point.precision();
-    if (operation == "tile_fp16_sums") return TensorFormat::fp16_sums;
     if (operation == "tile_mx") return precision == Precision::fp4 ? TensorFormat::mxfp4 : TensorFormat::mxfp8;
     if (operation == "tile_nv") return TensorFormat::nvfp4;
     if (operation == "tile_e5m2") return TensorFormat::e5m2;

@@ -38,11 +38,10 @@ int multiply_adds_for(std::string_view intensity)
 std::size_t exact_vectors(Precision precision, int multiply_adds, std::size_t threads)
 {
     constexpr std::size_t largest_number = 2;
-    const Format format = format_of(precision);
-    const int bits = format.is_integer ? format.significand_bits - 1 : format.significand_bits;
-    const int instructions = multiply_adds / multiply_adds_of_instruction(precision);
-    const int of_vector = (instructions + intensity_accumulators - 1) / intensity_accumulators;
-    return threads * ((std::size_t{1} << bits) / (largest_number * static_cast<std::size_t>(of_vector)) - 1);
+    const int of_vector = (multiply_adds + intensity_accumulators - 1) / intensity_accumulators;
+    return threads * ((std::size_t{1} << format_of(precision).significand_bits) /
+                          (largest_number * static_cast<std::size_t>(of_vector)) -
+                      1);
 }
 
 double expected_sum(Precision precision, int multiply_adds, std::size_t vectors)

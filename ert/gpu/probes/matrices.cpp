@@ -50,15 +50,14 @@ Matrix random_matrix(int rows, int columns, const Format& format, Numbers number
 
 Format operand_format(TensorFormat format)
 {
-    constexpr std::array<Format, 16> formats{
-        fp64_format, fp64_format, tf32_format, fp16_format, bf16_format, int8_format, e4m3_format, e5m2_format,
-        fp16_format, e4m3_format, e2m1_format, e2m1_format, fp16_format, fp16_format, int8_format, fp16_format};
+    constexpr std::array<Format, 14> formats{fp64_format, fp64_format, tf32_format, fp16_format, bf16_format,
+                                             int8_format, e4m3_format, e5m2_format, e4m3_format, e2m1_format,
+                                             e2m1_format, fp16_format, int8_format, fp16_format};
     return formats.at(static_cast<std::size_t>(format));
 }
 
 Format sum_format(TensorFormat format)
 {
-    if (format == TensorFormat::fp16_sums || format == TensorFormat::turing_fp16_sums) return fp16_format;
     if (operand_format(format) == int8_format) return int32_format;
     return operand_format(format) == fp64_format ? fp64_format : fp32_format;
 }

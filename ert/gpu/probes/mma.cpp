@@ -35,7 +35,6 @@ constexpr int warps_of_block = mma_threads / 32;
 std::vector<TensorFormat> instructions_for(TensorFormat format, int capability)
 {
     if (capability < 80 && format == TensorFormat::int8) return {TensorFormat::turing_int8};
-    if (capability < 80 && format == TensorFormat::fp16_sums) return {TensorFormat::turing_fp16_sums};
     if (capability < 80 && format == TensorFormat::fp16)
         return {capability < 75 ? TensorFormat::volta_fp16 : TensorFormat::turing_fp16};
     if (format != TensorFormat::fp64) return {format};

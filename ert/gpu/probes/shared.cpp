@@ -1,9 +1,8 @@
 // Bench "shared" of a GPU: the bandwidth of the shared memory of all multiprocessors together.
 //
 // Launched    one kernel of resident blocks; each thread reads or writes its own 16 bytes of four rows, again and
-//             again; "conflict_N": words of 4 bytes, so that N threads of a warp access other words of the same bank.
-//             The number of blocks at once is found by trying.
-// Saturates   the banks of shared memory; without conflicts, no two threads of a warp access the same bank.
+//             again. The number of blocks at once is found by trying.
+// Saturates   the banks of shared memory; no two threads of a warp access the same bank.
 // Bytes       those that the instructions read or write.
 // Time        device events; the kernel itself reads the clock.
 // Falsified   if any thread's sum differs from the host's, or the machine code of the loop has other accesses
@@ -14,48 +13,34 @@
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
-#include <array>
 #include <optional>
 #include <set>
 
 namespace roof::gpu {
 
+constexpr EnumNames<SharedOperation::store> names_of(SharedOperation)
+{
+    return {"operation", {"load", "store"}};
+}
+
 namespace {
 
 constexpr long long max_iterations = 1 << 22;
 
-struct SharedPattern {
-    std::string_view name;
-    SharedOperation kind = SharedOperation::words;
-    int stride = 1;
-};
-
-constexpr std::array operations{
-    SharedPattern{"load", SharedOperation::load},
-    SharedPattern{"store", SharedOperation::store},
-    SharedPattern{"conflict_1"},
-    SharedPattern{"conflict_2", SharedOperation::words, 2},
-    SharedPattern{"conflict_4", SharedOperation::words, 4},
-    SharedPattern{"conflict_8", SharedOperation::words, 8},
-    SharedPattern{"conflict_16", SharedOperation::words, 16},
-    SharedPattern{"conflict_32", SharedOperation::words, 32},
-};
-
 class SharedSubject final : public KernelSubject<SharedLaunch, &SharedLaunch::iterations> {
   public:
-    SharedSubject(const SharedPattern& operation, const GpuPoint& at) : KernelSubject(at), kind_(operation.kind)
+    SharedSubject(SharedOperation operation, const GpuPoint& at) : KernelSubject(at), operation_(operation)
     {
         const int multiprocessors = attribute(at.id, cudaDevAttrMultiProcessorCount);
-        const int bytes_of_pass = operation.kind == SharedOperation::words ? shared_bytes / 4 : shared_bytes;
-        const Kernel<SharedLaunch> kernel = shared_kernel_of(operation.kind);
+        const Kernel<SharedLaunch> kernel = shared_kernel_of(operation);
         const int most = resident_blocks(kernel);
         Variants variants;
         for (const int each : std::set<int>{1, std::max(1, most / 2), most}) {
             const int blocks = each * multiprocessors;
             variants.push_back({std::to_string(each * shared_threads) + " threads per multiprocessor",
-                                work_of_bytes(1.0 * blocks * bytes_of_pass * shared_unroll),
+                                work_of_bytes(1.0 * blocks * shared_bytes * shared_unroll),
                                 kernel,
-                                {.blocks = blocks, .stride = operation.stride}});
+                                {.blocks = blocks}});
         }
         results_.emplace(array_for<std::uint32_t>(variants, &SharedLaunch::results, "sums of shared memory",
                                                   [](const auto& one) { return one.threads(); }));
@@ -70,7 +55,7 @@ class SharedSubject final : public KernelSubject<SharedLaunch, &SharedLaunch::it
         const std::vector<std::uint32_t> found = results_->read(0, chosen().threads());
         for (std::size_t i = 0; i < found.size(); ++i) {
             const auto thread = static_cast<std::uint32_t>(i % shared_threads);
-            if (found[i] == shared_result(kind_, thread, iterations, chosen().launch.stride)) continue;
+            if (found[i] == shared_result(operation_, thread, iterations)) continue;
             throw Error("the sum of thread " + std::to_string(i) + " is not that of the host");
         }
     }
@@ -78,7 +63,7 @@ class SharedSubject final : public KernelSubject<SharedLaunch, &SharedLaunch::it
     Bytes memory() const override { return {static_cast<double>(results_->bytes())}; }
 
   private:
-    SharedOperation kind_;
+    SharedOperation operation_;
     std::optional<Buffer<std::uint32_t>> results_;
 };
 
@@ -89,20 +74,15 @@ GpuBench shared_bench(const Libraries&)
     return {.name = "shared",
             .role = Role::bandwidth,
             .description =
-                "Bytes that instructions of 16 bytes, or of 4 with conflicts in the banks, read from or write to "
-                "shared memory, "
-                "on all multiprocessors, every sum checked.",
+                "Bytes that instructions of 16 bytes read from or write to shared memory, on all multiprocessors, "
+                "every sum checked.",
             .axes = [](const Machine&) -> std::vector<Axis> {
-                return {{.name = "operation",
-                         .meaning = "what is done; words of which so many of a warp are on one bank",
-                         .defaults = {"load", "store"},
-                         .allowed = names_in(operations)},
+                return {word_axis("operation", "what is done", names_in(names_of(SharedOperation{}).rows)),
                         word_axis("path", "shared memory", {"shared"})};
             },
             .create =
                 [](const GpuPoint& at) {
-                    const SharedPattern& operation = row_in(operations, "operation", at.point.text("operation"));
-                    return std::make_unique<SharedSubject>(operation, at);
+                    return std::make_unique<SharedSubject>(parse_enum<SharedOperation>(at.point.text("operation")), at);
                 }};
 }
 

@@ -171,7 +171,7 @@ std::vector<std::byte> lanes_of_sums(TensorFormat instruction, int chains, const
         Matrix b = operands.b[chain];
         if (!operands.scales_of_b.empty()) b = transposed(scaled(transposed(b), operands.scales_of_b[chain]));
         const Matrix sums = sums_of_products(a, b, times_each);
-        const int of_lane = shape.sum_registers * shape.packed_sums;
+        const int of_lane = shape.sum_registers;
         for (int i = 0; i < 32 * of_lane; ++i) {
             const Element at = instruction == TensorFormat::volta_fp16 ? element_of_volta_sums(i / of_lane, i % of_lane)
                                                                        : element_of_sums(i / of_lane, i % of_lane);

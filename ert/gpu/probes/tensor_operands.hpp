@@ -54,7 +54,7 @@ std::vector<std::byte> image_of(TensorFormat instruction, const WgmmaOperands& o
 /// [row][column] after `steps` steps, as tcgen05 writes them, in fp32 (int8: int32).
 std::vector<std::byte> sums_by_row(TensorFormat instruction, const WgmmaOperands& operands, int steps);
 
-/// [thread][register] of one block after `steps` steps, in fp32 (int8: int32; fp16_sums: fp16, two in a register).
+/// [thread][register] of one block after `steps` steps, in fp32 (int8: int32).
 std::vector<std::byte> sums_of_block(TensorFormat instruction, const WgmmaOperands& operands, int steps);
 
 }  // namespace roof::gpu

@@ -63,37 +63,6 @@ void Thread::bulk_load(u32 to, u64 from, u32 bytes, u32 barrier)
     begin_load(to, bytes, barrier, [=](std::byte* target) { std::memcpy(target, source, bytes); });
 }
 
-void Thread::tensor_map_fence(u64 map, u32 bytes)
-{
-    if (bytes != sizeof(TileMap)) throw Fault(Fault::Kind::launch, "a fence of another size than a tensor map");
-    global_range(block_.execution(), map, bytes);
-    acquired_map_ = map;
-}
-
-void Thread::tile_load(u32 to, u64 map, s32 column, s32 row, u32 barrier)
-{
-    Execution& execution = block_.execution();
-    TileMap tiles;
-    if (map != acquired_map_) throw Fault(Fault::Kind::launch, "a tensor map in global memory without a fence for it");
-    if (map % 64 != 0) throw Fault(Fault::Kind::misaligned, "a tensor map that is not aligned to 64 bytes");
-    std::memcpy(&tiles, global_range(execution, map, sizeof(tiles)), sizeof(tiles));
-    if (tiles.mark != TileMap::valid) throw Fault(Fault::Kind::launch, "no tensor map is there");
-    if (to % 128 != 0) throw Fault(Fault::Kind::misaligned, "a tile that is not aligned to 128 bytes");
-    // What lies outside would be zeros; no kernel here asks for it.
-    if (column < 0 || row < 0 || column + tiles.tile_columns > tiles.columns || row + tiles.tile_rows > tiles.rows)
-        throw Fault(Fault::Kind::outside, "a tile outside its matrix");
-    const u32 line = 4 * tiles.tile_columns;
-    std::vector<const std::byte*> lines;
-    for (u32 i = 0; i < tiles.tile_rows; ++i) {
-        const u64 from = tiles.address + (u64(row) + i) * tiles.pitch + 4 * u64(column);
-        lines.push_back(global_range(execution, from, line));
-        execution.take_time_of_access(from, line, multiprocessor(), true);
-    }
-    begin_load(to, line * tiles.tile_rows, barrier, [=](std::byte* target) {
-        for (std::size_t i = 0; i < lines.size(); ++i) std::memcpy(target + i * line, lines[i], line);
-    });
-}
-
 void Thread::bulk_store(u64 to, u32 from, u32 bytes)
 {
     check_aligned(to, from, bytes);

@@ -66,12 +66,6 @@ void multiply_by_eight_lanes(const std::vector<Thread*>& lanes)
     }
 }
 
-void add_to_half(void* sums, int i, f64 sum)
-{
-    f16& value = static_cast<f16*>(sums)[i];
-    value = narrow<f16>(widen(value) + sum);
-}
-
 }  // namespace
 
 void multiply_fragments(const MmaShape& shape, const std::vector<Thread*>& lanes, std::size_t register_bytes)
@@ -121,9 +115,7 @@ void multiply_fragments(const MmaShape& shape, const std::vector<Thread*>& lanes
         void* const sums = lanes[static_cast<std::size_t>(lane)]->registers.sums;
         for (int i = 0; i < m * shape.n / 32; ++i) {
             const f64 sum = at(product, shape.n, place_in_sums(lane, i));
-            if (shape.half_sums)
-                add_to_half(sums, i, sum);
-            else if (shape.format == Format::fp64)
+            if (shape.format == Format::fp64)
                 add_to<f64>(sums, i, sum);
             else if (shape.format == Format::int8)
                 add_to<s32>(sums, i, sum);

@@ -23,7 +23,6 @@ struct Copy;
 struct MmaShape {
     int m, n, k;
     Format format;
-    bool half_sums = false;  ///< two fp16 in a register; otherwise those usual for the format
 };
 struct WgmmaOperands {
     u64 a, b;  ///< descriptors
@@ -36,16 +35,6 @@ enum class Kind { tf32, f16, i8, f8f6f4, mxf8f6f4, mxf4, mxf4nvf4 };  ///< of tc
 struct Scales {
     u32 of_a, of_b;
 };
-
-/// What the driver's encoder writes into a tensor map: a matrix of words in device memory, and its tiles.
-struct TileMap {
-    static constexpr u64 valid = 0x54696c654d617021;
-    u64 mark;
-    u64 address, pitch;  ///< bytes
-    u32 columns, rows, tile_columns, tile_rows;
-    u64 fill[11];
-};
-static_assert(sizeof(TileMap) == 128);
 
 /// All functions throw Fault where a device would fail, or where the order of threads would decide about the result.
 class Thread {
@@ -125,9 +114,6 @@ class Thread {
     void mbarrier_arrive(u32 at, u32 expected_bytes);
     bool mbarrier_try_wait(u32 at, u32 parity);
     void bulk_load(u32 to, u64 from, u32 bytes, u32 barrier);
-    void tensor_map_fence(u64 map, u32 bytes);
-    /// `map`: where device memory has a TileMap.
-    void tile_load(u32 to, u64 map, s32 column, s32 row, u32 barrier);
     void bulk_store(u64 to, u32 from, u32 bytes);
     void bulk_commit();
     /// `only_read`: the copies need only have read their sources.
@@ -224,7 +210,6 @@ class Thread {
     std::optional<u32> awaited_meeting_;  ///< of the cluster: arrived and has not waited
     std::optional<double> seconds_of_cycle_;
     std::vector<std::shared_ptr<Copy>> open_copies_;
-    u64 acquired_map_ = 0;  ///< the tensor map of its last fence
     std::vector<std::vector<std::shared_ptr<Copy>>> copy_groups_;
 };
 

@@ -19,14 +19,6 @@ FragmentPlace place_of(int thread, int i)
     return {16 * (thread / 32) + thread % 32 / 4 + 8 * (i / 2 % 2), 8 * (i / 4) + 2 * (thread % 4) + i % 2};
 }
 
-/// `i` of a register with two sums in fp16 is 0 or 1.
-u32 half_sum_with(u32 bits, f64 sum, std::size_t i)
-{
-    const auto shift = static_cast<u32>(16 * i);
-    const f16 half = narrow<f16>(widen(f16{static_cast<u16>(bits >> shift)}) + sum);
-    return (bits & ~(0xFFFFU << shift)) | u32{half.bits} << shift;
-}
-
 u32 sum_with(u32 bits, f64 sum, Format format)
 {
     if (format == Format::int8) return add(bits, static_cast<u32>(static_cast<s64>(sum)));
@@ -86,12 +78,10 @@ void Warpgroup::run(const Product& product)
     for (int thread = 0; thread < 128; ++thread) {
         auto& registers = sums_[static_cast<std::size_t>(thread)];
         if (!product.operands.keeps) std::fill(registers.begin(), registers.end(), 0);
-        const std::size_t packed = shape.half_sums ? 2 : 1;
-        for (std::size_t i = 0; i < packed * registers.size(); ++i) {
+        for (std::size_t i = 0; i < registers.size(); ++i) {
             const FragmentPlace place = place_of(thread, static_cast<int>(i));
             const f64 sum = product.operands.sign * all[static_cast<std::size_t>(place.row * n + place.column)];
-            u32& bits = registers[i / packed];
-            bits = shape.half_sums ? half_sum_with(bits, sum, i % packed) : sum_with(bits, sum, shape.format);
+            registers[i] = sum_with(registers[i], sum, shape.format);
         }
     }
 }

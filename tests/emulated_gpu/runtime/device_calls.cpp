@@ -42,26 +42,6 @@ bool is_there(int device)
     return device >= 0 && device < machine().count();
 }
 
-/// The driver's encoder of tensor maps, for matrices of words without swizzle; refuses what the real one refuses of
-/// them.
-CUresult encode_tiles(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
-                      const cuuint64_t* size, const cuuint64_t* pitch, const cuuint32_t* tile, const cuuint32_t* steps,
-                      CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
-                      CUtensorMapFloatOOBfill)
-{
-    const bool is_known = type == CU_TENSOR_MAP_DATA_TYPE_UINT32 && rank == 2 &&
-                          interleave == CU_TENSOR_MAP_INTERLEAVE_NONE && swizzle == CU_TENSOR_MAP_SWIZZLE_NONE;
-    if (!is_known) return CUDA_ERROR_NOT_SUPPORTED;
-    const auto place = reinterpret_cast<std::uintptr_t>(address);
-    const bool is_legal = place % 16 == 0 && *pitch % 16 == 0 && *pitch < u64{1} << 40 && *pitch >= 4 * size[0] &&
-                          tile[0] <= 256 && tile[1] <= 256 && 4 * tile[0] % 16 == 0 && steps[0] == 1 && steps[1] == 1 &&
-                          size[0] > 0 && size[1] > 0 && size[0] <= u64{1} << 32 && size[1] <= u64{1} << 32;
-    if (!is_legal) return CUDA_ERROR_INVALID_VALUE;
-    const TileMap tiles{TileMap::valid, place, *pitch, u32(size[0]), u32(size[1]), tile[0], tile[1], {}};
-    std::memcpy(map, &tiles, sizeof(tiles));
-    return CUDA_SUCCESS;
-}
-
 /// A thread has the context of its current device, if the process has made it.
 CUresult current_context(CUcontext* context)
 {
@@ -77,9 +57,7 @@ extern "C" {
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult* result)
 {
-    *function = std::strcmp(symbol, "cuTensorMapEncodeTiled") == 0 ? reinterpret_cast<void*>(&encode_tiles)
-                : std::strcmp(symbol, "cuCtxGetCurrent") == 0      ? reinterpret_cast<void*>(&current_context)
-                                                                   : nullptr;
+    *function = std::strcmp(symbol, "cuCtxGetCurrent") == 0 ? reinterpret_cast<void*>(&current_context) : nullptr;
     *result = *function != nullptr ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
     return cudaSuccess;
 }

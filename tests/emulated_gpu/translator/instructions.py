@@ -53,7 +53,6 @@ CALLS = {
     "mbarrier.arrive.expect_tx.shared::cta.b64": ("t.mbarrier_arrive({1}, {2});", ["sink", "shared", "u32"]),
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes":
         ("t.bulk_load({0}, {1}, {2}, {3});", ["shared", "global", "u32", "shared"]),
-    "fence.proxy.tensormap::generic.acquire.gpu": ("t.tensor_map_fence({0}, {1});", ["global", "u32"]),
     "cp.async.bulk.global.shared::cta.bulk_group": ("t.bulk_store({0}, {1}, {2});", ["global", "shared", "u32"]),
     "cp.async.bulk.commit_group": ("t.bulk_commit();", []),
     "cp.async.bulk.wait_group": ("t.bulk_wait({0}, false);", ["u32"]),
@@ -324,29 +323,19 @@ class Writer:
         return self.assign(operands[0], f"t.mbarrier_try_wait({self.address(operands[1], 'shared')}, {self.value(operands[2], 'u32')})",
                            "bool")
 
-    def write_cp(self, o, operands):
-        if ".".join(o) != "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes":
-            raise UnknownPtx(".".join(o))
-        tensor_map, place = split_operands(operands[1][1:-1])
-        column, row = (self.value(text, "s32") for text in split_operands(place[1:-1]))
-        return (f"t.tile_load({self.address(operands[0], 'shared')}, {self.value(tensor_map, 'u64')}, {column}, {row}, "
-                f"{self.address(operands[2], 'shared')});")
-
     def write_mma(self, o, operands):
         scaled = o[3].startswith("kind::")
         shape, rows, columns, to, left, right, given, *of_scales = o[6:] if scaled else o[3:]
-        if o[1:3] != ["sync", "aligned"] or [rows, columns] != ["row", "col"] or to != given or left != right:
+        if o[1:3] != ["sync", "aligned"] or [rows, columns] != ["row", "col"] or to != given or to == "f16" or left != right:
             raise UnknownPtx(".".join(o))
         m, n, k = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", shape).groups()
-        halves = to == "f16"  # two in a register
-        sums, register = "u32" if halves else CPP[to], "f64" if left == "f64" else "u32"
+        sums, register = CPP[to], "f64" if left == "f64" else "u32"
         d, a, b, c = (split_operands(operand[1:-1]) for operand in operands[:4])
         if scaled:  # the words of scales lie behind the registers
             a, b = a + split_operands(operands[4][1:-1]), b + split_operands(operands[6][1:-1])
         lines = [f"{sums} d[] = {{{', '.join(self.value(x, sums) for x in c)}}};"]
         lines += [f"const {register} {name}[] = {{{', '.join(self.value(x, register) for x in given)}}};"
                   for name, given in (("a", a), ("b", b))]
-        more = ", true" if halves else ""
         if scaled:
             if o[4] != "block_scale" or of_scales not in (["ue8m0"], ["ue4m3"]) or len(operands) != 8:
                 raise UnknownPtx(".".join(o))
@@ -355,11 +344,11 @@ class Writer:
             words = [x for operand in operands[4:] for x in split_operands(operand[1:-1])]
             others = " | ".join(self.value(words[i], "u32") for i in (1, 2, 4, 5))  # which byte is the first, and whose
             lines.append(f"if (({others}) != 0) t.trap();")
-        lines.append(f"t.mma({{{m}, {n}, {k}, Format::{FORMATS[left]}{more}}}, d, a, b);")
+        lines.append(f"t.mma({{{m}, {n}, {k}, Format::{FORMATS[left]}}}, d, a, b);")
         return "{ " + " ".join(lines + [self.assign(x, f"d[{i}]", sums) for i, x in enumerate(d)]) + " }"
 
     def write_wgmma(self, o, operands):
-        if o[1:4] != ["mma_async", "sync", "aligned"] or o[6] != o[7]:
+        if o[1:4] != ["mma_async", "sync", "aligned"] or o[5] == "f16" or o[6] != o[7]:
             raise UnknownPtx(".".join(o))
         m, n, k = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", o[4]).groups()
         registers = split_operands(operands[0][1:-1])
@@ -367,7 +356,7 @@ class Writer:
         if operands[6:] not in ([], ["0", "0"]):
             raise UnknownPtx("wgmma with a transposed operand")
         return (f"{{ u32* const d[] = {{{', '.join(f'bits_of({cpp_name(x)})' for x in registers)}}}; "
-                f"t.wgmma({{{m}, {n}, {k}, Format::{FORMATS[o[6]]}{', true' if o[5] == 'f16' else ''}}}, d, {{{self.value(operands[1], 'u64')}, "
+                f"t.wgmma({{{m}, {n}, {k}, Format::{FORMATS[o[6]]}}}, d, {{{self.value(operands[1], 'u64')}, "
                 f"{self.value(operands[2], 'u64')}, {keeps} != 0, {sign_a} * {sign_b}}}, __LINE__); }}")
 
     def write_tcgen05(self, o, operands):
