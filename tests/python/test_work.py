@@ -9,7 +9,7 @@ if HAS_TORCH:
     import torch
     from torch.utils.flop_counter import flop_registry
 
-    from roof.recorder import counting_mode
+    from roof.counting import counting_mode
 
 
 class Tensor:

@@ -11,52 +11,22 @@ from time import perf_counter
 from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple
 
 from roof.compiled import Kernel, Watch
+from roof.counting import bytes_of_update, counting_mode
 from roof.host import Counts, counts
 from roof.steps import (BACKWARD, BEFORE_MODEL, BEFORE_OPTIMIZER, FORWARD, LOSS, OPTIMIZER, UPDATE, Key, Step,
                         cycles_of, steps_of)
-from roof.work import Work, tensors_in, work_of
+from roof.work import Work, tensors_in
 
 COMPILED = "_orig_mod"  #: the child of a module that torch.compile returned
 COUNTED_STEPS = 2  #: an optimiser makes its state in the first
 CONTAINERS = ("Sequential", "ModuleList", "ModuleDict")  #: they only call what they hold
-COUNTED_PASSES = 4  #: at most, unless the optimiser asks for passes itself
+COUNTED_PASSES = 4  #: of a kind, at most, unless the optimiser asks for passes itself
 NO_LAYERS = (BEFORE_MODEL, BEFORE_OPTIMIZER, LOSS, OPTIMIZER)
 #: The kinds that roof's own networks have; other modules have their class's name.
 KINDS = {**{f"{name}{axes}d": kind for name, kind in (("Conv", "convolution"), ("BatchNorm", "batch_norm"))
             for axes in (1, 2, 3)},
          "Linear": "linear", "NonDynamicallyQuantizableLinear": "linear", "ReLU": "relu", "MaxPool2d": "max_pool",
          "AvgPool2d": "average_pool", "AdaptiveAvgPool2d": "average_pool", "Dropout": "dropout"}
-
-
-def dispatch_mode(run: Callable[[Any, Any, Dict[str, Any]], Any]) -> Any:
-    """A mode in which this runs the operators: func, args, kwargs."""
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    class Mode(TorchDispatchMode):  # type: ignore[misc]
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            return run(func, args, kwargs or {})
-
-    return Mode()
-
-
-def counting_mode(current: Callable[[], Optional[Key]]) -> Any:
-    """A dispatch mode with `work` by key. `current` tells the key of the operator that runs; None is not counted."""
-    def run(func: Any, args: Any, kwargs: Dict[str, Any]) -> Any:
-        out = func(*args, **kwargs)
-        key = current()
-        if key is not None:
-            try:
-                done = work_of(func, args, kwargs, out, key[0] == BACKWARD)
-            except Exception:  # of tensors whose extents are no numbers, such as nested ones: training goes on
-                done = Work(uncounted={str(func)})
-            if key[1] == OPTIMIZER:  # its products are none of the model
-                done.contraction_flops = 0.0
-            mode.work.setdefault(key, Work()).__iadd__(done)
-        return out
-
-    mode = dispatch_mode(run)
-    mode.work = {}
-    return mode
 
 
 class Recorder:
@@ -76,7 +46,10 @@ class Recorder:
         self.to_count = counted
         self.first_pass = 0.0  #: when it began, by perf_counter()
         self._shapes: Set[Any] = set()  #: of the inputs
-        self._passes = self._updates = 0  #: that were counted
+        self._passes: Dict[Any, int] = {}  #: that were counted, by their kind: shapes of the inputs, and whether they keep
+        self._updates = 0  #: that were counted; one is that of all optimisers of a step
+        self._updated = False  #: this cycle was, and counted
+        self._before = 0.0  #: bytes of the update so far
         self._mode: Any = None
         self._undo: List[Callable[[], Any]] = []
         self._mine: Dict[int, bool] = {}
@@ -84,6 +57,7 @@ class Recorder:
         self._stamps: List[Any] = []
         self.keys: List[Optional[Key]] = []
         self._begins: List[int] = []
+        self._kinds: List[Any] = []  #: of the cycles' passes
         self._counts: Dict[int, Dict[Key, Work]] = {}  #: by cycle
         self._untimed: Set[int] = set()
         self._ran: List[Tuple[int, Key, Kernel]] = []  #: marks of kernels, with the key of the module that was compiled
@@ -92,7 +66,7 @@ class Recorder:
         self._clear_marks()
 
     def _clear_marks(self) -> None:
-        for marks in (self._stamps, self.keys, self._begins, self._counts, self._untimed, self._ran, self._stack,
+        for marks in (self._stamps, self.keys, self._begins, self._kinds, self._counts, self._untimed, self._ran, self._stack,
                       self._nodes):
             marks.clear()
         self._backward = self._updating = False
@@ -153,16 +127,18 @@ class Recorder:
         return steps, left_over
 
     def _add_up(self, steps: List[Step]) -> None:
-        """The work of a step: the last one that was counted whole, or as many times the last counted pass as a step has
-        passes. That of the update: the last that was counted."""
+        """The work of a step of the usual number of passes: the last one that was counted whole, or for each pass that
+        of the last counted one of its kind. That of the update: the last that was counted."""
         passes = sorted(step.passes for step in steps)
         usual = passes[len(passes) // 2] if passes else 1
-        whole = [step for step in steps if all(cycle in self._counts for cycle in step.cycles)]
-        if whole:
-            passed, factor = [self._counts[cycle] for cycle in whole[-1].cycles], usual / max(1, whole[-1].passes)
-        else:
-            passed = [one for one in self._counts.values() if any(phase == FORWARD for phase, _ in one)][-1:]
-            factor = float(usual)
+        like = [step for step in steps if step.passes == usual]
+        counted = {cycle: one for cycle, one in self._counts.items() if any(phase == FORWARD for phase, _ in one)}
+        counted.update((cycle, {}) for cycle, kind in enumerate(self._kinds) if kind is None)  # an update that asks for them
+        whole = [step for step in like if all(cycle in counted for cycle in step.cycles)]
+        of_kind = {self._kinds[cycle]: one for cycle, one in counted.items()}  # the last
+        last = [one for one in counted.values() if one][-1:]
+        passed = [counted[cycle] if cycle in counted else of_kind.get(self._kinds[cycle], last[0])
+                  for step in (whole or like)[-1:] for cycle in step.cycles if last] or last
         of_updates = [[self._counts[cycle] for cycle in step.cycles if cycle in self._counts] for step in steps]
         updated = [parts for parts in of_updates if any((UPDATE, OPTIMIZER) in part for part in parts)][-1:]
         if passed:
@@ -170,12 +146,14 @@ class Recorder:
         for parts, is_update in ((passed, False), *((parts, True) for parts in updated)):
             for key, work in (item for part in parts for item in part.items()):
                 if (key[0] == UPDATE) == is_update:
-                    self.work[key] = self.work.get(key, Work()) + (work if is_update else work.times(factor))
+                    self.work[key] = self.work.get(key, Work()) + work
+        if passed and not whole and all(phase != BACKWARD for one in passed for phase, _ in one):
+            for key in {key for step in like[-1:] for key in step.seconds if key[0] == BACKWARD}:
+                self.work[key] = Work(uncounted={"a backward pass through several forward passes"})
         if passes and passes[-1] > 1:
             self.remarks.append(f"a step has {usual} forward passes"
                                 + (f" ({passes[0]} to {passes[-1]})" if passes[0] != usual else "")
-                                + ("" if whole and factor == 1
-                                   else f"; its work is {factor:g} times that of what was counted"))
+                                + ("" if whole else "; one that was not counted has the work of one like it"))
         if len(self._shapes) > 1:
             self.remarks.append(f"inputs had {len(self._shapes)} different shapes: FLOPs and bytes are those of the "
                                 "steps that were counted")
@@ -211,12 +189,16 @@ class Recorder:
     def key(self) -> Optional[Key]:
         return self.keys[-1] if self.keys else None
 
-    def _begin_cycle(self) -> None:
+    def _begin_cycle(self, kind: Any = None) -> None:
         self._note_compilation()
         self._nodes.clear()
         self._backward = False
         self._begins.append(len(self._stamps))
-        self._count(self._updates < self.to_count and (self._updating or self._passes < COUNTED_PASSES))
+        self._updates, self._updated = self._updates + self._updated, False
+        self._kinds.append(kind)
+        passes = self._passes.get(kind, 0)
+        self._count(self._updates < self.to_count and (self._updating or passes < COUNTED_PASSES))
+        self._passes[kind] = passes + (self._mode is not None)
 
     def _count(self, counts: bool) -> None:
         """Counts from here to the end of the cycle, or no longer."""
@@ -286,10 +268,12 @@ class Recorder:
         return marked
 
     def _begin_pass(self, args: Any, kwargs: Any) -> None:
+        from torch import is_grad_enabled
+
         self.first_pass = self.first_pass or perf_counter()
-        self._begin_cycle()
-        self._passes += self._mode is not None
-        self._shapes.add(tuple(tensor.shape for tensor in tensors_in([args, kwargs])))
+        shapes = tuple(tensor.shape for tensor in tensors_in([args, kwargs]))
+        self._begin_cycle((shapes, is_grad_enabled()))
+        self._shapes.add(shapes)
         if self.batch is None:
             self.batch = batch_of((args, kwargs))
         if self.precision is None:
@@ -354,6 +338,7 @@ class Recorder:
             return
         if self._updates < self.to_count:
             self._count(True)
+            self._before = self._mode.work.get((UPDATE, OPTIMIZER), Work()).compulsory
         names = dict.fromkeys([*filter(None, self.optimizer_name.split(", ")), optimizer.__class__.__name__])
         self.optimizer_name = ", ".join(names)
         self._mark((UPDATE, OPTIMIZER))
@@ -364,22 +349,11 @@ class Recorder:
         self._mark(None)
         self._updating = False
         if self._mode is not None:
-            self._updates += 1
+            self._updated = True
             update = self._mode.work.get((UPDATE, OPTIMIZER))
             self._count(False)
             if update is not None:
-                update.compulsory = update.no_reuse = bytes_of_update(optimizer)
-
-
-def bytes_of_update(optimizer: Any) -> float:
-    """Each parameter and each state of its size read and written once, each gradient read once."""
-    total = 0
-    for parameter in (one for group in optimizer.param_groups for one in group["params"] if one.grad is not None):
-        states = [state for state in optimizer.state.get(parameter, {}).values()
-                  if hasattr(state, "numel") and state.numel() == parameter.numel() and parameter.numel() > 1]
-        total += 2 * sum(one.numel() * one.element_size() for one in [parameter, *states])
-        total += parameter.grad.numel() * parameter.grad.element_size()
-    return float(total)
+                update.compulsory = update.no_reuse = self._before + bytes_of_update(optimizer)
 
 
 def batch_of(values: Any) -> Optional[int]:

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, Callable, Dict, Iterator, List, Set, Tuple
 
-from roof.recorder import Recorder, dispatch_mode
+from roof.counting import dispatch_mode
+from roof.recorder import Recorder
 from roof.steps import BACKWARD, FORWARD, LOSS
 from roof.work import KEPT, SHARE, Work, elementwise, is_view, moved, tensors_in, work_of
 
