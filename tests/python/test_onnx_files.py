@@ -90,6 +90,15 @@ class Files(unittest.TestCase):
             self.assertEqual([of_both, of_x], [one.forward.flops for one in found.operators])
             self.assertEqual([2 * of_both, of_x], [one.of_weights.flops + one.of_inputs.flops for one in found.operators])
 
+    def test_an_einsum_without_a_sum_is_no_product_and_a_list_of_tensors_is_named(self):
+        # as torch.einsum runs them: bmm, mul, mul
+        for equation, held, flops, others in (("bi,ij->bj", "w:8,5", 2 * 2 * 8 * 5, 0), ("bi,j->bij", "w:5", 0, 2 * 8 * 5),
+                                              ("bi,i->bi", "w:8", 0, 2 * 8)):
+            work = read(made([node("Einsum", ["x", "w"], "y", equation=equation)], [*held_in(held)], [8]), 2).operators[0].forward
+            self.assertEqual((flops, others), (work.contraction_flops, work.flops - flops), equation)
+        found = read(made([*nodes_in("e = SequenceEmpty; l = SequenceInsert e x; y = ConcatFromSequence l axis=0")], [], [8]))
+        self.assertEqual(["ConcatFromSequence"], [one.kind for one in found.unknown()][-1:])
+
     def test_behind_a_cache_the_last_query_sees_the_last_key(self):
         # pairs that change a result of onnxruntime 1.32 and of onnx's evaluator: 50 of 4 x 14 behind a cache of 10, 10 of 4 x 4
         caches = [helper.make_tensor_value_info(name, 1, [1, 2, 10, 8]) for name in ("keys", "values")]

@@ -214,8 +214,11 @@ class Walk:
                 self.stored += sum(of.size * of.held() for of in held)
                 made.parameters += kept if packed is None else packed
         self.parameters += made.parameters
+        counted = operation if operation in KNOWN else "Identity"
+        if operation == "Einsum" and results[0].is_known and not adds_up(operation, given, data, results[0]):
+            counted = "Mul"  # value by value
         try:
-            count(made, operation if operation in KNOWN else "Identity", given, data, results)
+            count(made, counted, given, data, results)
         except (Unknown, AttributeError, IndexError, KeyError, TypeError, ZeroDivisionError):
             made.unknown = "" if operation in MOVES else "its shapes are unknown"
         if operation not in KNOWN:
