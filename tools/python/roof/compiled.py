@@ -98,6 +98,7 @@ class Watch:
                     "stands with the module of most of its FLOPs, and its layer names the others")
         return "a compiled model is one layer: " + (self.problem or (
             "Inductor did not compile it" if self._seen > self._before
+            else "PyTorch compiled nothing, and it ran as it is" if self._seen == 0
             else "it was compiled before the recording began; record its first step to see its layers"))
 
     def _marked(self, source: str) -> str:
