@@ -65,11 +65,10 @@ Content content_of(const Panel& panel, const Study& study, const std::string& ke
 /// The panel's tables as a program reads them, folded; for those who cannot see its pictures. Empty without rows.
 std::string numbers_of(const Panel& panel, const Study& study);
 
-/// The studies with 100 training steps of all, if there are more, with all their points; `left_out` says so.
-std::vector<Study> with_fewer_steps(const std::vector<Study>& studies);
-/// The studies with the steps chosen whose layers a page of about 1.2 MB shows, the largest batches first: the others
-/// are in `without_layers`.
-std::vector<Study> with_fewer_layers(std::vector<Study> studies);
+/// Leaves 100 training steps of all studies, if there are more, with all their points; sets `left_out`.
+void thin_steps(std::span<Study> studies);
+/// Chooses the steps whose layers a page of about 1.2 MB shows: the largest batches first; sets `without_layers`.
+void thin_layers(std::span<Study> studies);
 
 /// The report of these studies. The same studies give the same bytes.
 std::string report_html(const std::vector<Study>& studies);

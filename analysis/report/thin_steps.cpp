@@ -27,7 +27,7 @@ bool is_faster(const Measurement* a, const Measurement* b)
 
 }  // namespace
 
-std::vector<Study> with_fewer_steps(const std::vector<Study>& studies)
+void thin_steps(std::span<Study> studies)
 {
     std::map<std::string, Steps>
         series;  // those that differ in their batch alone; rows that were not measured are apart
@@ -40,22 +40,20 @@ std::vector<Study> with_fewer_steps(const std::vector<Study>& studies)
         std::ranges::stable_sort(steps, {}, [](const Measurement* row) { return batch_of(*row); });
         all.insert(all.end(), steps.begin(), steps.end());
     }
-    if (all.size() <= most_steps) return studies;
+    if (all.size() <= most_steps) return;
     std::set<const Measurement*> chosen;
     for (std::size_t i = 0; i < most_steps; ++i) chosen.insert(all[i * (all.size() - 1) / (most_steps - 1)]);
     if (series.size() < most_steps / 3)
         for (const auto& [key, steps] : series)
             chosen.insert({steps.front(), steps.back(), *std::ranges::min_element(steps, is_faster)});
-    std::vector<Study> fewer = studies;
-    for (std::size_t i = 0; i < studies.size(); ++i) {
+    for (Study& study : studies) {
         std::set<std::string> left;
         std::size_t before = 0;
-        for (const Measurement* row : step_rows(studies[i].results.rows)) {
+        for (const Measurement* row : step_rows(study.results.rows)) {
             ++before;
             if (chosen.contains(row)) left.insert(row->id());
         }
         if (left.size() == before) continue;
-        Study& study = fewer[i];
         study.left_out = fmt::format(
             "{} of {} training steps are shown: of those that differ in their batch alone the first, the last and the "
             "fastest, and others evenly. `roof report --data DIR` writes tables of all. ",
@@ -66,10 +64,9 @@ std::vector<Study> with_fewer_steps(const std::vector<Study>& studies)
         std::erase_if(study.predictions.rows,
                       [&](const PredictionError& error) { return !left.contains(error.prediction.row); });
     }
-    return fewer;
 }
 
-std::vector<Study> with_fewer_layers(std::vector<Study> studies)
+void thin_layers(std::span<Study> studies)
 {
     std::size_t taken = fewest_layers;
     for (const Study& study : studies)
@@ -93,7 +90,6 @@ std::vector<Study> with_fewer_layers(std::vector<Study> studies)
         if (const std::size_t number = study.without_layers.size(); number > 0)
             study.left_out += fmt::format("{} shown here without layers; `roof report --data DIR` writes them.",
                                           number == 1 ? "A step is" : fmt::format("{} steps are", number));
-    return studies;
 }
 
 }  // namespace roof::analysis

@@ -42,8 +42,7 @@ struct ReportInput {
     const KernelRules& rules() const { return kernel_rules ? *kernel_rules : built_in_kernel_rules(); }
 };
 
-/// Whole when it is opened, and not changed after. A page without room for all of it is made of a copy that leaves some
-/// out (with_fewer_steps, with_fewer_layers).
+/// Whole when it is opened. Only a page that has no room for all of it leaves some out (thin_steps, thin_layers).
 struct Study : ReportInput {
     Results results;
     Results calibration;  ///< its folder is empty if there is none; its rows: calibration_rows()

@@ -35,7 +35,7 @@ std::set<long long> batches(const Study& study)
 TEST_CASE("a page of many steps shows 100 of them, the ends and the fastest among these, and says so")
 {
     std::vector<Study> studies{study_of(1000, 777)};
-    studies = with_fewer_steps(studies);
+    thin_steps(studies);
     const std::set<long long> left = batches(studies[0]);
     CHECK(left.size() <= 101);
     CHECK(left.size() >= 100);
@@ -53,7 +53,7 @@ TEST_CASE("a page of many layers shows those of the largest batches first, and e
     std::vector<Study> studies{study_of(100, 1), study_of(100, 1, "other")};  // of four layers each
     studies[1].results.folder = "results/made/second";
     const std::size_t placements = studies[0].placements.size();
-    studies = with_fewer_layers(studies);
+    thin_layers(studies);
     std::size_t with_layers = 0;
     for (const Study& study : studies) {
         const std::string largest = made::row(&study == &studies[0] ? "net" : "other", 100).id();
@@ -72,7 +72,8 @@ TEST_CASE("a page of many layers shows those of the largest batches first, and e
 TEST_CASE("a page whose layers fit leaves nothing out")
 {
     std::vector<Study> studies{study_of(10, 1)};
-    studies = with_fewer_layers(with_fewer_steps(studies));
+    thin_steps(studies);
+    thin_layers(studies);
     CHECK(studies[0].left_out.empty());
     CHECK(studies[0].without_layers.empty());
 }
@@ -81,7 +82,7 @@ TEST_CASE("several runs, and steps that were not measured, share the room of a p
 {
     std::vector<Study> studies{study_of(600, 5), study_of(300, 7, "other")};
     studies[0].results.rows.push_back(made::failed("net", "there is no room"));
-    studies = with_fewer_steps(studies);
+    thin_steps(studies);
     const std::size_t one = studies[0].results.rows.size(), two = studies[1].results.rows.size();
     CHECK(one + two <= 106);
     CHECK(one > two);
@@ -96,6 +97,6 @@ TEST_CASE("as many series as steps are thinned evenly, too")
     std::vector<Measurement> rows;
     for (int i = 0; i < 500; ++i) rows.push_back(made::row("net" + std::to_string(i)));
     std::vector<Study> studies{made::study(std::move(rows))};
-    studies = with_fewer_steps(studies);
+    thin_steps(studies);
     CHECK(studies[0].results.rows.size() == 100);
 }

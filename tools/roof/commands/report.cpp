@@ -226,26 +226,23 @@ int make_report(ReportOptions options, Context& context)
         if (names) names->hide_in(study);
         return study;
     };
+    std::vector<analysis::Study> studies;
     std::optional<const analysis::Study> baseline;
-    const auto open_all = [&](analysis::ReportInput input) {
-        if (!options.kernels.empty())
-            input.kernel_rules = analysis::parse_kernel_rules(read_file(options.kernels), options.kernels);
-        if (!options.baseline.empty()) input.baseline = &baseline.emplace(open(options.baseline, {}));
-        std::vector<analysis::Study> all;
-        for (const std::string& folder : options.folders) all.push_back(open(folder, input));
-        return all;
-    };
-    const std::vector<analysis::Study> whole = open_all({.sheets = built_in_sheets(), .together = &whole});
+    analysis::ReportInput input{.sheets = built_in_sheets(), .together = &studies};
+    if (!options.kernels.empty())
+        input.kernel_rules = analysis::parse_kernel_rules(read_file(options.kernels), options.kernels);
+    if (!options.baseline.empty()) input.baseline = &baseline.emplace(open(options.baseline, {}));
+    for (const std::string& folder : options.folders) studies.push_back(open(folder, input));
     nlohmann::json list = nlohmann::json::array();
     if (options.json)
-        for (const analysis::Study& study : whole) {
+        for (const analysis::Study& study : studies) {
             list.push_back(analysis::study_json(study));
             list.back()["folder"] = study.results.folder.string();
         }
-    if (is_folder(options.data)) analysis::write_tables(whole, options.data);
-    const std::vector<analysis::Study> of_steps = analysis::with_fewer_steps(whole);
-    write_extras(options, of_steps, context);
-    const std::vector<analysis::Study> studies = analysis::with_fewer_layers(of_steps);
+    if (is_folder(options.data)) analysis::write_tables(studies, options.data);
+    analysis::thin_steps(studies);
+    write_extras(options, studies, context);
+    analysis::thin_layers(studies);
     try {
         (is_chosen ? write_chosen_file : write_file)(page, analysis::report_html(studies));
     } catch (const Error& error) {
