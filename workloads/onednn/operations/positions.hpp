@@ -74,20 +74,25 @@ template <class Copy>
 [[gnu::always_inline]] inline void for_pieces(const Positions& at, const DimRange& positions, const DimRange& channels,
                                               Dim apart, const Copy& copy)
 {
+    const Dim first = positions.begin / at.of_image;
     for (Dim c = channels.begin, end = 0; c < channels.end; c = end) {
         end = std::min(channels.end, (c / at.lanes + 1) * at.lanes);
-        const Dim place = at.channel(c);
-        for (Dim position = positions.begin; position < positions.end; ++position)
-            copy(at.at(position) + place, (position - positions.begin) * apart + c - channels.begin, end - c);
+        Dim position = positions.begin, row = c - channels.begin;
+        for (Dim image = first; position < positions.end; ++image) {
+            const Dim last = std::min(positions.end, (image + 1) * at.of_image);
+            Dim place = at.at(position) + at.channel(c);
+            for (; position < last; ++position, place += at.place, row += apart) copy(place, row, end - c);
+        }
     }
 }
 
+/// By vectors that a register holds on any processor with AVX2: wider ones are copied through memory there.
 template <class From, class To>
 [[gnu::always_inline]] inline void copy_channels(const From* from, Dim count, To* to)
 {
-    using Lane = kernels::Lanes<16>;
+    using Lane = kernels::Lanes<8>;
     Dim c = 0;
-    for (; c + 16 <= count; c += 16) {
+    for (; c + 8 <= count; c += 8) {
         Lane::Floats some;
         Lane::load(from + c, some);
         Lane::store(some, to + c);
