@@ -18,6 +18,7 @@ class Profile(unittest.TestCase):
         self.holder = tempfile.TemporaryDirectory()
         self.addCleanup(self.holder.cleanup)
         self.folder = Path(self.holder.name) / "run"
+        (Path(self.holder.name) / "results").mkdir()  # for runs without --out, in place of the user's folder
 
     def roof(self, *words, **options):
         return subprocess.run([ROOF, *words], capture_output=True, text=True, timeout=60, cwd=self.holder.name, **options)
