@@ -1,6 +1,7 @@
 // Pooling, by oneDNN. Max:  y = the maximum of the window; oneDNN stores its position, which receives dy.
 // Average:  y = the mean of the window; each position receives dy / size^2. Padding counts as zeros.
 // Resize:  y = the mean of four neighbours, weighted by their distance.
+#include "workloads/kernels/convolution.hpp"
 #include "workloads/onednn/operations/binding.hpp"
 
 namespace roof::onednn {
@@ -15,10 +16,20 @@ void forward(Binding& to, const Tensor& x, const ir::Tensor& result, const Pooli
     to.program.append(passes.forward, {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}, {DNNL_ARG_WORKSPACE, made.winners}});
 }
 
+/// In blocks of channels where the map is plain: oneDNN pools plain maps one number at a time.
+Tensor read_in_blocks(Binding& to, const ir::Tensor& source)
+{
+    const Tensor found = to.read(source);
+    const int block = kernels::convolution_lanes() == 16 ? 16 : 8;
+    if (found.desc() != plain(dims_of(source), found.precision()) || source.channels < block) return found;
+    const auto blocks = block == 16 ? dnnl::memory::format_tag::nChw16c : dnnl::memory::format_tag::nChw8c;
+    return to.read(source, in_format(dims_of(source), blocks, found.precision()));
+}
+
 void pool(Binding& to, const ir::Tensor& source, const ir::Tensor& result, const model::Window& window,
           dnnl::algorithm algorithm)
 {
-    const Tensor x = to.read(source);
+    const Tensor x = read_in_blocks(to, source);
     forward(to, x, result, describe_pooling(to.program.engine(), x.desc(), dims_of(result), window, algorithm));
 }
 
