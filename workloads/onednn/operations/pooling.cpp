@@ -16,21 +16,20 @@ void forward(Binding& to, const Tensor& x, const ir::Tensor& result, const Pooli
     to.program.append(passes.forward, {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}, {DNNL_ARG_WORKSPACE, made.winners}});
 }
 
-/// In blocks of channels where the map is plain: oneDNN pools plain maps one number at a time.
-Tensor read_in_blocks(Binding& to, const ir::Tensor& source)
-{
-    const Tensor found = to.read(source);
-    const int block = kernels::convolution_lanes() == 16 ? 16 : 8;
-    if (found.desc() != plain(dims_of(source), found.precision()) || source.channels < block) return found;
-    const auto blocks = block == 16 ? dnnl::memory::format_tag::nChw16c : dnnl::memory::format_tag::nChw8c;
-    return to.read(source, in_format(dims_of(source), blocks, found.precision()));
-}
-
+/// In blocks of channels where oneDNN has only a loop over numbers for the layout of the source.
 void pool(Binding& to, const ir::Tensor& source, const ir::Tensor& result, const model::Window& window,
           dnnl::algorithm algorithm)
 {
-    const Tensor x = read_in_blocks(to, source);
-    forward(to, x, result, describe_pooling(to.program.engine(), x.desc(), dims_of(result), window, algorithm));
+    const auto passes_of = [&](const Tensor& x) {
+        return describe_pooling(to.program.engine(), x.desc(), dims_of(result), window, algorithm);
+    };
+    const Tensor found = to.read(source);
+    const PoolingPasses passes = passes_of(found);
+    if (passes.forward.name.starts_with("jit")) return forward(to, found, result, passes);
+    const auto blocks =
+        kernels::convolution_lanes() == 16 ? dnnl::memory::format_tag::nChw16c : dnnl::memory::format_tag::nChw8c;
+    const Tensor x = to.read(source, in_format(dims_of(source), blocks, found.precision()));
+    forward(to, x, result, passes_of(x));
 }
 
 /// `given`: the gradient of the result, in whose layout it is read.
