@@ -26,8 +26,7 @@ struct Norm {
 constexpr Dim rows_at_once = 64;
 constexpr int sums_at_once = 4;
 
-constexpr int lanes = 8;  // wider vectors stay in memory where no register is as wide
-using Lane = kernels::Lanes<lanes>;
+using Lane = RowLane;
 using Floats = Lane::Floats;
 
 /// Calls round(c, a vector to work with) for each vector of channels, and with a float for each of those that are left.
@@ -37,7 +36,7 @@ template <class Round>
     Floats vector{};
     float one = 0;
     Dim c = 0;
-    for (; c + lanes <= channels; c += lanes) round(c, vector);
+    for (; c + row_lanes <= channels; c += row_lanes) round(c, vector);
     for (; c < channels; ++c) round(c, one);
 }
 

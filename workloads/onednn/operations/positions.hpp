@@ -86,16 +86,18 @@ template <class Copy>
     }
 }
 
-/// By vectors that a register holds on any processor with AVX2: wider ones are copied through memory there.
+/// Channels of a vector that a register holds on any processor with AVX2. Wider ones stay in memory there.
+constexpr int row_lanes = 8;
+using RowLane = kernels::Lanes<row_lanes>;
+
 template <class From, class To>
 [[gnu::always_inline]] inline void copy_channels(const From* from, Dim count, To* to)
 {
-    using Lane = kernels::Lanes<8>;
     Dim c = 0;
-    for (; c + 8 <= count; c += 8) {
-        Lane::Floats some;
-        Lane::load(from + c, some);
-        Lane::store(some, to + c);
+    for (; c + row_lanes <= count; c += row_lanes) {
+        RowLane::Floats some;
+        RowLane::load(from + c, some);
+        RowLane::store(some, to + c);
     }
     for (; c < count; ++c) narrow(widen(from[c]), to[c]);
 }
